@@ -220,7 +220,7 @@ func TestStormFindsWrongPools(t *testing.T) {
 				w := storm.Raise(t, set, storm.Plains, nil)
 				w.Pool = wrong(w.Pool)
 				w.Crew(set, (*storm.Actor[storm.Plain]).Step)
-				err := w.Try(50*time.Millisecond, nil)
+				err := w.Try(50*time.Millisecond, storm.Least{storm.Inserted: 100})
 				found = err != nil && strings.Contains(err.Error(), finding)
 			}
 			require.True(t, found, "the storm finds nothing: do not trust it")

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coatcheck/epoch"
+	"coatcheck/internal/check/testkit"
 	"coatcheck/internal/hint"
 )
 
@@ -67,7 +68,7 @@ func TestProvidedCellsAreEnough(t *testing.T) {
 				}
 			}()
 		}
-		wg.Wait()
+		testkit.Within(t, wg.Wait)
 		some := guards[n/2:]
 		for i := range some {
 			some[i] = d.Pin()

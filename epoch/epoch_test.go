@@ -4,7 +4,6 @@ import (
 	"context"
 	"math/rand/v2"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -192,17 +191,10 @@ func TestSynchronizeDoesNotWaitForLaterGuards(t *testing.T) {
 	early := d.Pin()
 	result := make(chan error)
 	go func() { result <- d.Synchronize(context.Background()) }()
-	for d.NextEpoch() == d.Epoch() {
-		time.Sleep(time.Millisecond) // until it has begun
-	}
+	testkit.Until(t, func() bool { return d.NextEpoch() > d.Epoch() }) // it has begun
 	later := d.Pin()
 	early.Unpin()
-	select {
-	case err := <-result:
-		require.NoError(t, err)
-	case <-time.After(10 * time.Second):
-		t.Fatal("Synchronize waits for a guard that was pinned after the call")
-	}
+	require.NoError(t, testkit.Soon(t, result), "it does not wait for a guard that was pinned after the call")
 	later.Unpin()
 }
 

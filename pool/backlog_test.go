@@ -172,11 +172,11 @@ func TestSynchronizeEndsBesideResets(t *testing.T) {
 			}()
 		}
 		for range 5 {
-			ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+			ctx, cancel := testkit.Limited(t)
 			require.NoError(t, p.Synchronize(ctx))
 			cancel()
 		}
 		close(stop)
-		group.Wait()
+		testkit.Within(t, group.Wait)
 	}
 }

@@ -49,17 +49,11 @@ func waiting(t *testing.T, p *pool.Pool[int], ctx context.Context, n int) <-chan
 	return ended
 }
 
-// woken returns the outcome, for which it waits for 20 seconds. A call that sleeps on must end with
-// its test, because later ones count those that sleep.
+// woken returns the outcome, which must come soon. If the call sleeps on, that ends all tests, because later ones
+// count those that sleep.
 func woken(t *testing.T, ended <-chan outcome) outcome {
 	t.Helper()
-	select {
-	case o := <-ended:
-		return o
-	case <-time.After(20 * time.Second):
-		require.FailNow(t, "InsertWait is not woken")
-		return outcome{}
-	}
+	return testkit.Soon(t, ended)
 }
 
 // TestInsertWaitIsWoken tries what frees a slot of a full pool, or uses up the last one, and no

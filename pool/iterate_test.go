@@ -59,7 +59,7 @@ func TestEachRunsInParallel(t *testing.T) {
 	testkit.Fill(t, p, 400, testkit.Number)
 	for workers, want := range map[int]int64{1: 1, 3: 3, 0: int64(runtime.GOMAXPROCS(0)), -5: int64(runtime.GOMAXPROCS(0))} {
 		var now, most atomic.Int64
-		end := time.Now().Add(20 * time.Second)
+		end := time.Now().Add(testkit.Patience())
 		seen := make([]atomic.Int32, 401)
 		require.NoError(t, p.Each(context.Background(), workers, func(_ pool.Handle[int], v *int) error {
 			n := now.Inc()

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -162,7 +161,7 @@ func TestSharedWorkerIsNoticed(t *testing.T) {
 	require.NoError(t, err, "%s", out)
 	told := 0
 	for range 5 {
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		ctx, cancel := testkit.Limited(t)
 		out, err = exec.CommandContext(ctx, program).CombinedOutput()
 		cancel()
 		if ended := new(exec.ExitError); err != nil && !errors.As(err, &ended) {

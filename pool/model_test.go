@@ -9,7 +9,6 @@ import (
 	"runtime/debug"
 	"slices"
 	"testing"
-	"time"
 
 	"coatcheck/internal/check/testkit"
 	"coatcheck/internal/check/verbs"
@@ -301,7 +300,7 @@ func (mc *machine[T]) draw(v *verbs.Verb[T]) {
 		c.Via = mc.worker
 	}
 	if needs(verbs.Context) {
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), testkit.Patience())
 		defer cancel()
 		c.Context = ctx
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coatcheck/epoch"
+	"coatcheck/internal/check/testkit"
 	"coatcheck/internal/hint"
 	"coatcheck/shard"
 )
@@ -334,7 +335,7 @@ func TestFullTableIsLeftAlone(t *testing.T) {
 		slot, _, _ := a.Claim()
 		claimed <- slot
 	}()
-	require.NotNil(t, soon(t, claimed))
+	require.NotNil(t, testkit.Soon(t, claimed))
 }
 
 // TestGrowCountsShardsToCome: a shard that is made after Grow has slots ahead too, and the next

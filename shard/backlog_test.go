@@ -164,7 +164,7 @@ func TestAheadDoesNotWaitForMemory(t *testing.T) {
 		_, _, err := r.shards[0].Claim()
 		claimed <- err
 	}()
-	require.NoError(t, soon(t, claimed))
+	require.NoError(t, testkit.Soon(t, claimed))
 }
 
 // pinStale pins as a Pin does that loaded the clock when the epoch was e.

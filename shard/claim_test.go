@@ -127,7 +127,7 @@ func TestTransientPinIsNoReason(t *testing.T) {
 		case <-time.After(10 * time.Millisecond):
 		}
 		transient.Unpin()
-		require.Equal(t, text(shard.Reborn(hs[0])), text(soon(t, claimed)))
+		require.Equal(t, text(shard.Reborn(hs[0])), text(testkit.Soon(t, claimed)))
 		_, _, err := s.Claim()
 		require.ErrorIs(t, err, shard.ErrStalled)
 		guard.Unpin()

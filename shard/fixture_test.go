@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"sync/atomic"
 	"testing"
-	"time"
 	"unsafe"
 
 	"github.com/stretchr/testify/require"
@@ -180,15 +179,4 @@ func requireFinished(t *testing.T, s *shard.Shard) {
 	t.Helper()
 	require.True(t, s.Goal().Reached())
 	require.Zero(t, s.Pending())
-}
-
-// soon returns a channel's value, or fails the test.
-func soon[T any](t *testing.T, c <-chan T) (v T) {
-	t.Helper()
-	select {
-	case v = <-c:
-	case <-time.After(20 * time.Second):
-		t.Fatal("it waits")
-	}
-	return v
 }

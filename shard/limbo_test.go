@@ -43,7 +43,7 @@ func TestRemoveWaitsForNoLock(t *testing.T) {
 		_, _, err := s.Claim()
 		done <- err
 	}()
-	require.NoError(t, soon(t, done))
+	require.NoError(t, testkit.Soon(t, done))
 	s.Unlock()
 	require.Equal(t, len(hs), s.Pending())
 	s.Reclaim(s)

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"coatcheck/internal/check/testkit"
 	"coatcheck/shard"
 )
 
@@ -166,7 +167,7 @@ func TestEntriesKeepPages(t *testing.T) {
 		require.Empty(t, freed, "page %d", page)
 		runtime.KeepAlive(entries)
 		runtime.GC()
-		require.True(t, soon(t, freed))
+		require.True(t, testkit.Soon(t, freed))
 		runtime.KeepAlive(r)
 	}
 }

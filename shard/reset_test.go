@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coatcheck/epoch"
+	"coatcheck/internal/check/testkit"
 	"coatcheck/shard"
 )
 
@@ -37,7 +38,7 @@ func TestResetThatFailsLosesNoSlot(t *testing.T) {
 					defer func() { _ = recover() }()
 					s.Reclaim(s)
 				}()
-				<-done
+				testkit.Soon(t, done)
 				require.Equal(t, n-at, s.Pending(), "%s at %d", name, at)
 				require.Equal(t, at, s.Free())
 				require.Equal(t, at == n, goal.Reached())
@@ -152,7 +153,7 @@ func TestRunsOfResetsAreBounded(t *testing.T) {
 			s.Reclaim(s)
 			ended <- struct{}{}
 		}()
-		require.Equal(t, k*shard.ResetRun+1, soon(t, began))
+		require.Equal(t, k*shard.ResetRun+1, testkit.Soon(t, began))
 	}
 	require.False(t, s.Reclaim(s), "no other run may begin")
 	require.Equal(t, slots, s.Pending())
@@ -160,7 +161,7 @@ func TestRunsOfResetsAreBounded(t *testing.T) {
 	require.ErrorIs(t, err, shard.ErrFull)
 	end := func(v uint64) {
 		close(gates[v])
-		soon(t, ended)
+		testkit.Soon(t, ended)
 	}
 	for k := range uint64(shard.RunsMost - 1) {
 		end((k+1)*shard.ResetRun + 1)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coatcheck/internal/cause"
+	"coatcheck/internal/check/testkit"
 )
 
 func TestOf(t *testing.T) {
@@ -31,7 +32,7 @@ func TestOf(t *testing.T) {
 
 	late, end := context.WithDeadlineCause(t.Context(), time.Now(), why)
 	defer end()
-	<-late.Done()
+	testkit.Soon(t, late.Done())
 	require.ErrorIs(t, cause.Of(late), context.DeadlineExceeded)
 	require.ErrorIs(t, cause.Of(late), why)
 }

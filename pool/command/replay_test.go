@@ -122,7 +122,7 @@ func (r *replayed) removals(n int) {
 			record()
 		}
 	}
-	wg.Wait()
+	testkit.Within(r, wg.Wait)
 }
 
 // One goroutine that inserts, and any that record removals in buffers of their own, get the same
@@ -164,7 +164,7 @@ func TestSpawnsInParallelReplay(t *testing.T) {
 					go func() { defer others.Done(); record(i) }()
 				}
 			}
-			others.Wait()
+			testkit.Within(t, others.Wait)
 			record(last)
 			command.Apply(pieces[:]...)
 		}

@@ -108,7 +108,7 @@ func (r *replayed) kill(n int) {
 			kill()
 		}
 	}
-	wg.Wait()
+	testkit.Within(r, wg.Wait)
 }
 
 // restore takes a copy of the store in its place.

@@ -59,12 +59,7 @@ func TestWaitThatBlocksEnds(t *testing.T) {
 		}()
 		time.Sleep(time.Millisecond)
 		end(calls, k)
-		select {
-		case err := <-got:
-			require.Equal(t, want, err)
-		case <-time.After(5 * time.Second):
-			t.Fatalf("a Wait does not end with %v", want)
-		}
+		require.Equal(t, want, testkit.Soon(t, got))
 	}
 }
 
@@ -119,7 +114,7 @@ func TestStartWaitWaits(t *testing.T) {
 			time.Sleep(time.Millisecond)
 			require.Empty(t, got)
 			c.end(calls, first, cancel)
-			s := <-got
+			s := testkit.Soon(t, got)
 			for _, want := range c.want {
 				require.ErrorIs(t, s.err, want)
 			}
@@ -166,7 +161,7 @@ func TestDoneIsClosed(t *testing.T) {
 		require.NoError(t, err)
 		require.False(t, testkit.IsClosed(done), name)
 		go end(k)
-		<-done
+		testkit.Soon(t, done)
 		require.Equal(t, name == "FailAll", testkit.IsClosed(other.Done()))
 		_, _ = k.WaitTimeout(0)
 		_, _ = other.WaitTimeout(0)

@@ -2,6 +2,7 @@ package storm
 
 import (
 	"cmp"
+	"fmt"
 	"math/rand/v2"
 	"runtime"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/atomic"
 
+	"coatcheck/internal/check/testkit"
 	"coatcheck/internal/check/verbs"
 	"coatcheck/pool"
 )
@@ -43,9 +45,11 @@ func Raise[T any](t testing.TB, set Setup, kind Kind[T], reset func(*T)) *World[
 		old := runtime.GOMAXPROCS(set.Procs)
 		t.Cleanup(func() { runtime.GOMAXPROCS(old) })
 	}
+	seed := cmp.Or(*seedFlag, rand.Uint64())
+	testkit.Repeats(t, fmt.Sprintf("-stormseed %d", seed))
 	slots := cmp.Or(max(set.Slots, set.Capacity), 1<<16)
 	w := &World[T]{
-		Storm: &Storm{t: t, seed: cmp.Or(*seedFlag, rand.Uint64()), share: cmp.Or(set.Share, 1), start: make(chan struct{})},
+		Storm: &Storm{t: t, seed: seed, share: cmp.Or(set.Share, 1), start: make(chan struct{})},
 		Pool:  p,
 		Kind:  kind,
 		verbs: verbs.Table[T](),

@@ -43,9 +43,14 @@ func shorter[N ~int64](n N) N {
 	return n
 }
 
-// patience is how long a storm may exceed its length, and how long its goroutines may take
-// to end.
-const patience = 20 * time.Second
+// A storm goes on until it has done the least work, however slow the machine is. It gives up only
+// if a kind of work that is missing does not grow while the goroutines take so many steps, and so
+// much time passes: then the structure does not let it happen. idleSteps counts calls of Running;
+// idleTime is for work that has pauses of its own, such as stalls.
+const (
+	idleSteps = 1_000_000
+	idleTime  = 20 * time.Second
+)
 
 // Storm is one run of many goroutines.
 type Storm struct {
@@ -56,6 +61,7 @@ type Storm struct {
 	failed atomic.Error                  // the first failure
 	paused atomic.Pointer[chan struct{}] // while all goroutines are paused: closed when they continue
 	hands  []*Hand
+	steps  atomic.Int64 // calls of Running, by the block
 	start  chan struct{}
 	lasted time.Duration
 	wg     sync.WaitGroup
@@ -100,7 +106,8 @@ func (s *Storm) Go(n int, f func(h *Hand)) {
 // It yields at times: without preemption by signals, a loop whose calls are all inlined
 // could not be stopped anywhere else.
 func (h *Hand) Running() bool {
-	if h.calls++; h.calls%256 == 0 {
+	if h.calls++; h.calls%stepBlock == 0 {
+		h.storm.steps.Add(stepBlock)
 		runtime.Gosched()
 	}
 	if paused := h.storm.paused.Load(); paused != nil {
@@ -108,6 +115,9 @@ func (h *Hand) Running() bool {
 	}
 	return !h.storm.stop.Load()
 }
+
+// stepBlock is how many calls of Running are counted at once.
+const stepBlock = 256
 
 // Did counts work.
 func (h *Hand) Did(w Work, n int) { h.done[w].Add(int64(n)) }
@@ -136,11 +146,11 @@ func (s *Storm) Run(least Least) {
 	s.Require(s.Try(length(s.share), least))
 }
 
-// Require fails the test with the storm's seed and report unless err is nil.
+// Require fails the test with the storm's report unless err is nil.
 func (s *Storm) Require(err error) {
 	s.t.Helper()
 	if err != nil {
-		s.t.Fatalf("%v\nrepeat with -stormseed %d\n%s", err, s.seed, s.Report())
+		s.t.Fatalf("%v\n%s", err, s.Report())
 	}
 }
 
@@ -150,15 +160,16 @@ func (s *Storm) Try(length time.Duration, least Least) error {
 	begin := time.Now()
 	defer func() { s.lasted = time.Since(begin) }()
 	close(s.start)
+	seen := progress{s: s}
 	for !s.stop.Load() {
 		jolt()
 		if time.Since(begin) < length {
 			continue
 		}
-		if missing := s.lacks(least); missing == "" {
+		if kind, missing := s.lacks(least); missing == "" {
 			s.stop.Store(true)
-		} else if time.Since(begin) > length+patience {
-			s.Failf("too little was done: %s", missing)
+		} else if fault := seen.look(kind); fault != "" {
+			s.Failf("%s: %s", fault, missing)
 		}
 	}
 	ended := make(chan struct{})
@@ -166,17 +177,45 @@ func (s *Storm) Try(length time.Duration, least Least) error {
 		defer close(ended)
 		s.wg.Wait()
 	}()
-	wait := patience
+	wait := testkit.Patience()
 	if s.failed.Load() != nil {
 		wait = 2 * time.Second // a broken structure may block them forever
 	}
 	select {
 	case <-ended:
 	case <-time.After(wait):
-		buf := make([]byte, 1<<17)
-		return fmt.Errorf("storm: stuck (%v):\n%s", s.failed.Load(), buf[:runtime.Stack(buf, true)])
+		return fmt.Errorf("storm: stuck (%v):\n%s", s.failed.Load(), testkit.Dump())
 	}
 	return s.failed.Load()
+}
+
+// progress is when a kind of work that was missing was last seen to grow.
+type progress struct {
+	s     *Storm
+	kind  Work
+	done  int64
+	steps int64 // taken until then
+	grew  time.Time
+	moved time.Time // when any step was last taken
+	taken int64     // steps until then
+}
+
+// look returns "" if what is missing may still come.
+func (p *progress) look(kind Work) string {
+	now, steps, done := time.Now(), p.s.steps.Load(), p.s.Done(kind)
+	if p.grew.IsZero() || kind != p.kind || done > p.done {
+		p.kind, p.done, p.steps, p.grew = kind, done, steps, now
+	}
+	if p.moved.IsZero() || steps > p.taken {
+		p.moved, p.taken = now, steps
+	}
+	switch {
+	case now.Sub(p.grew) > idleTime && steps-p.steps > idleSteps:
+		return fmt.Sprintf("%d steps in %v brought no more", steps-p.steps, now.Sub(p.grew).Round(time.Second))
+	case now.Sub(p.moved) > testkit.Patience():
+		return fmt.Sprintf("no step was taken in %v\n%s", testkit.Patience(), testkit.Dump())
+	}
+	return ""
 }
 
 // jolt stops the world for a moment, which deschedules goroutines wherever they are. So an

@@ -94,10 +94,10 @@ func (a *Actor[T]) stall() {
 		a.Failf("memory is bounded by %d slots, and a stall costs %+v", len(w.lives), st)
 	}
 	a.pass(k)
-	want, end := w.Done(Inserted)+int64(st.Allocated), time.Now().Add(patience/2)
+	want, seen := w.Done(Inserted)+int64(st.Allocated), progress{s: w.Storm}
 	for a.Running() && w.Done(Inserted) < want {
-		if time.Now().After(end) {
-			a.Failf("insertions do not succeed after a stall: %+v", w.Pool.Stats())
+		if fault := seen.look(Inserted); fault != "" {
+			a.Failf("insertions do not succeed after a stall: %s: %+v", fault, w.Pool.Stats())
 		}
 		time.Sleep(50 * time.Microsecond)
 	}

@@ -41,17 +41,17 @@ var workNames = [works]string{
 }
 
 // Least is the least work that a storm must have done, an eighth of it in -short. The storm
-// exceeds its length until it has.
+// exceeds its length until it has, or until more of it does not come.
 type Least map[Work]int64
 
-// lacks returns which work is missing, or "".
-func (s *Storm) lacks(least Least) string {
-	for w, want := range least {
-		if n := s.Done(w); n < shorter(want) {
-			return fmt.Sprintf("%d of %d %s", n, shorter(want), workNames[w])
+// lacks returns the first kind of work that is missing, and how much of it, or "".
+func (s *Storm) lacks(least Least) (Work, string) {
+	for w := range works {
+		if n, want := s.Done(w), shorter(least[w]); n < want {
+			return w, fmt.Sprintf("%d of %d %s", n, want, workNames[w])
 		}
 	}
-	return ""
+	return 0, ""
 }
 
 // Report returns what was done, as a table.

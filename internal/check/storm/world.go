@@ -9,6 +9,7 @@ import (
 
 	"go.uber.org/atomic"
 
+	"coatcheck/internal/check/testkit"
 	"coatcheck/internal/check/verbs"
 	"coatcheck/pool"
 )
@@ -156,8 +157,8 @@ func (w *World[T]) Finish() {
 // none is lost.
 func (w *World[T]) settled() {
 	var st pool.Stats
-	for end := time.Now().Add(patience); ; {
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
+	for begin, rounds := time.Now(), 0; ; rounds++ {
+		ctx, cancel := context.WithTimeout(context.Background(), testkit.Patience())
 		err := w.Pool.Synchronize(ctx)
 		cancel()
 		if err != nil {
@@ -166,7 +167,7 @@ func (w *World[T]) settled() {
 		}
 		st = w.Pool.Stats()
 		// Stats may miss a slot that the collector gives back meanwhile.
-		if st.Limbo+st.Cached+st.Reserved+st.Pinned == 0 && st.Live+st.Free+st.Exhausted == st.Allocated || time.Now().After(end) {
+		if st.Limbo+st.Cached+st.Reserved+st.Pinned == 0 && st.Live+st.Free+st.Exhausted == st.Allocated || rounds > 100 && time.Since(begin) > idleTime {
 			break
 		}
 		runtime.GC() // for Workers and Reservations that were dropped

@@ -8,7 +8,8 @@ import (
 )
 
 // Apart runs f on its own goroutine and waits for it. f may panic or exit, and leaves nothing
-// reachable from the test's stack. Apart returns the value of the panic.
+// reachable from the test's stack. Apart returns the value of the panic. If f runs out of Patience,
+// Apart ends the tests with a dump.
 func Apart(f func()) (panicked any) {
 	done := make(chan struct{})
 	go func() {
@@ -16,6 +17,7 @@ func Apart(f func()) (panicked any) {
 		defer func() { panicked = recover() }()
 		f()
 	}()
+	defer limited("a test whose goroutine runs apart", Patience())()
 	<-done
 	return panicked
 }

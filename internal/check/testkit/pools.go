@@ -1,10 +1,8 @@
 package testkit
 
 import (
-	"context"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -74,7 +72,7 @@ func RequireConserved[T any](t testing.TB, p *pool.Pool[T]) pool.Stats {
 // exhausted. The test must hold no guard, Worker or Reservation.
 func RequireReclaimed[T any](t testing.TB, p *pool.Pool[T]) pool.Stats {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := Limited(t)
 	defer cancel()
 	require.NoError(t, p.Synchronize(ctx))
 	st := RequireConserved(t, p)

@@ -3,7 +3,8 @@ package testkit
 import "sync"
 
 // Together runs f on each of n goroutines, and waits for them. They stay until all are done:
-// the race detector soon forgets the accesses of a goroutine that has ended.
+// the race detector soon forgets the accesses of a goroutine that has ended. If they run out of
+// Patience, it ends the tests with a dump.
 func Together(n int, f func(i int)) {
 	var done, ended sync.WaitGroup
 	done.Add(n)
@@ -16,5 +17,6 @@ func Together(n int, f func(i int)) {
 			f(i)
 		}()
 	}
+	defer limited("a test whose goroutines run together", Patience())()
 	ended.Wait()
 }

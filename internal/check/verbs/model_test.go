@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"iter"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"coatcheck/internal/check/testkit"
 	"coatcheck/internal/check/verbs"
 	"coatcheck/pool"
 )
@@ -276,7 +276,7 @@ func (j *judge) all(p verbs.Subject[value]) (fault found) {
 			fault = x.(found)
 		}
 	}()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), testkit.Patience())
 	defer cancel()
 	table := verbs.Table[value]()
 	call := func(v *verbs.Verb[value], with verbs.Call[value]) *verbs.Call[value] {
