@@ -66,6 +66,23 @@ elsewhere() {
 	finish "not here"
 }
 
+# busy starts four busy loops for each processor. They end with idle, or with the gate. They are
+# not this shell's children, so that their time is not counted as the step's.
+busy() {
+	local n
+	touch "$scratch/busy"
+	(
+		for ((n = 4 * $(getconf _NPROCESSORS_ONLN); n > 0; n--)); do
+			while [ -e "$scratch/busy" ]; do
+				for ((i = 0; i < 10000; i++)); do :; done
+			done </dev/null >/dev/null 2>&1 &
+		done
+	)
+}
+
+# idle ends the busy loops.
+idle() { rm -f "$scratch/busy"; }
+
 # install installs packages. It fails where it may not, or finds no apt-get.
 install() {
 	local root=()

@@ -15,7 +15,7 @@ import (
 // What calls cost beside many guards, and while many slots wait. Each figure should be the same for
 // all numbers of its line:
 //
-//	go test -run xxx -bench Backlog -benchtime 200x ./pool
+//	go test -run '^$' -bench Backlog -benchtime 200x ./pool
 //
 // Most calls change what they measure, so pools are built again, at times that do not count.
 

@@ -13,7 +13,7 @@ import (
 // insert and remove where only four values fit, beside a slot map under a mutex. Module bench
 // compares the pool with what programs use in its place. Rounds alternate:
 //
-//	go test -run xxx -bench Full -benchtime 1x ./pool
+//	go test -run '^$' -bench Full -benchtime 1x ./pool
 //
 // prints ns/op of the pool, base-ns/op of the slot map, and their ratio: below 1 the pool is
 // faster.

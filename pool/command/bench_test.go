@@ -11,7 +11,7 @@ import (
 
 // The benchmark compares the Buffer with a list of closures on the same work in one run:
 //
-//	go test -run xxx -bench . -benchtime 1x ./pool/command
+//	go test -run '^$' -bench . -benchtime 1x ./pool/command
 //
 // prints ns/op of the Buffer, base-ns/op of the list, and their ratio: below 1 the Buffer
 // is faster. An operation is an insertion and a removal. Package testkit tells how it is

@@ -12,7 +12,7 @@ import (
 
 // The benchmark compares the store with a baseline on the same work in one run:
 //
-//	go test -run xxx -bench . -benchtime 1x ./pool/dense
+//	go test -run '^$' -bench . -benchtime 1x ./pool/dense
 //
 // prints, for each pair, ns/op of the store, base-ns/op of the baseline, and their ratio:
 // below 1 the store is faster. Package testkit tells how it is measured. The values are

@@ -10,7 +10,7 @@ import (
 
 // The benchmarks compare a table with baselines on the same work in one run:
 //
-//	go test -run xxx -bench . -benchtime 1x ./pool/table
+//	go test -run '^$' -bench . -benchtime 1x ./pool/table
 //
 // prints, for each pair, ns/op of the table, base-ns/op of the baseline, and their ratio:
 // below 1 the table is faster. Package testkit tells how it is measured.

@@ -57,7 +57,7 @@ func (top *byPointer) below(f func(*byPointer) bool) {
 // BenchmarkDescendants walks over all nodes of a tree, of a handful, where the start of the
 // walk matters, and of many. It compares the forest with a tree by hand on the same work:
 //
-//	go test -run xxx -bench . -benchtime 1x ./pool/tree
+//	go test -run '^$' -bench . -benchtime 1x ./pool/tree
 //
 // prints ns/op of a step in the forest, base-ns/op of the tree by hand, and their ratio.
 func BenchmarkDescendants(b *testing.B) {
