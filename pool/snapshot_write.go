@@ -197,21 +197,18 @@ func (sw *snapshotWriter) block(first uint32, most uint64) (n int, err error) {
 }
 
 // held appends the value of slot i, which was live with a generation, under a hold of its own. If
-// that life is over, held goes on with what the slot is now.
+// that life is over, held notes its end instead. To look for the slot's next value would have no end,
+// if another goroutine goes on replacing it.
 func (sw *snapshotWriter) held(i uint32, generation *uint32) (err error) {
 	a := &sw.core.arena
-	for *generation%2 == 1 {
-		k, ok := a.Hold(shard.Pack(*generation, i))
-		if ok {
-			defer a.Drop(k) // also when the codec panics
-			sw.values, err = sw.codec.Append(sw.values, sw.core.value(k.Slot()))
-			return err
-		}
-		var now [1]uint32
-		a.Table.Generations(sw.core.pages(), i, now[:])
-		*generation = now[0]
+	k, ok := a.Hold(shard.Pack(*generation, i))
+	if !ok {
+		*generation++
+		return nil
 	}
-	return nil
+	defer a.Drop(k) // also when the codec panics
+	sw.values, err = sw.codec.Append(sw.values, sw.core.value(k.Slot()))
+	return err
 }
 
 // see reads the generations of up to most slots of a block, and returns how many these are.

@@ -37,6 +37,7 @@ type Arena struct {
 	holds
 	verdicts verdicts
 	refusals refusals
+	running  atom.Int64 // how many runs of Resets are under way; written by take and end, read by resetsPaid
 	magazines
 
 	_       [64]byte // removals read this line, which is seldom written

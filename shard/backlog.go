@@ -82,6 +82,16 @@ func (s *shard) seal() {
 	s.waits += s.sealed.body.n
 }
 
+// sealNow seals limbo if it can. It returns the number of the last seal that has a slot of those that
+// were removed before. That is the next one, if the one before is not enqueued yet.
+func (s *shard) sealNow() uint64 {
+	if s.unsorted() > 0 && s.limbo.size() > 0 {
+		return s.seals + 1
+	}
+	s.seal()
+	return s.seals
+}
+
 // enqueue puts what was sealed into the list. oldest is the epoch of the oldest guard. It visits
 // at most that many slots, and returns how many it did; the rest stays sealed.
 func (s *shard) enqueue(oldest uint64, most int) (visits int) {
@@ -111,6 +121,12 @@ func (s *shard) enqueue(oldest uint64, most int) (visits int) {
 
 // unsorted returns how many slots were sealed and are not enqueued.
 func (b *backlog) unsorted() uint32 { return b.sealed.body.n + b.turned.n }
+
+// unsortedOf reports whether slots of the seal with that number, or of one before, are not enqueued,
+// or not even sealed.
+func (b *backlog) unsortedOf(number uint64) bool {
+	return b.seals < number || b.sealed.body.number <= number && b.unsorted() > 0
+}
 
 // file puts a slot into the batch of its stamp. Mostly that is the last: a goroutine stamps a
 // slot that it removed, and pushes it on limbo at once.
@@ -345,7 +361,7 @@ func (s *shard) leastDelayed(oldest uint64) uint64 {
 // reached reports whether every slot of the seal with that number and of those before has been
 // reclaimed, except what holds keep.
 func (b *backlog) reached(number uint64) bool {
-	if b.sealed.body.number <= number && b.unsorted() > 0 {
+	if b.unsortedOf(number) {
 		return false
 	}
 	for k := range b.waiting.len() {

@@ -78,7 +78,18 @@ func (s *shard) Goal() *Goal {
 	return &goal{s, true, s.seals}
 }
 
+func (s *shard) NewGoal() *Goal { return &goal{shard: s} }
+
 func (g *goal) Leave() { g.leave() }
+
+// Step is step, with its Resets.
+func (g *goal) Step() (more, reached bool) {
+	r, reached := g.step()
+	if r.resets.n > 0 {
+		g.run(&r.resets)
+	}
+	return r.more, reached
+}
 
 func (g *goal) Reached() bool {
 	g.shard.lock()

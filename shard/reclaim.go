@@ -58,6 +58,7 @@ func (s *shard) reclaim(to *shard) (more bool) {
 // reclaimAndUnlock is reclaim for a caller that holds the lock, and loses it. So many removals pay
 // for the round.
 func (s *shard) reclaimAndUnlock(to *shard, paid uint32) (more bool) {
+	most := s.arena.resetsPaid(paid)
 	for n := uint32(0); ; {
 		var r round
 		s.roundAndUnlock(&r, to, paid)
@@ -65,7 +66,7 @@ func (s *shard) reclaimAndUnlock(to *shard, paid uint32) (more bool) {
 			return r.more
 		}
 		r.resets.run()
-		if n += r.resets.n; !r.more || n >= reclaimMost || !s.tryLock() {
+		if n += r.resets.n; !r.more || n >= most || !s.tryLock() {
 			return r.more
 		}
 	}
@@ -74,6 +75,7 @@ func (s *shard) reclaimAndUnlock(to *shard, paid uint32) (more bool) {
 func (s *shard) roundAndUnlock(r *round, to *shard, paid uint32) {
 	defer s.unlock()
 	s.reclaimRound(r, to, paid)
+	r.more = r.more || s.unsorted() > 0
 }
 
 // round is one round of reclaiming. It has some 220 bytes, and so its caller makes it.
@@ -87,7 +89,7 @@ type round struct {
 	most  int // how many slots it may visit
 
 	moved  bool // slots came free, or left for Resets
-	more   bool // another round would move more at once
+	more   bool // more has passed than it may visit, or waits for the Resets
 	visits int
 }
 
@@ -142,7 +144,6 @@ func (s *shard) reclaimRound(r *round, to *shard, paid uint32) {
 			}
 		}
 	}
-	r.more = r.more || s.unsorted() > 0
 }
 
 // passesAsIs reports whether what was sealed has passed, and need be neither sorted nor put behind

@@ -31,6 +31,7 @@ func (r *resets) take(m *round, b *stamped[batch]) bool {
 		r.chain.append(b.body.takeFirst(s.arena))
 	}
 	s.runs = append(s.runs, r.number)
+	s.arena.running.Add(1)
 	s.inResets += r.n
 	s.waits -= r.n
 	m.moved = true
@@ -71,8 +72,22 @@ func (r *resets) end() {
 	s := r.from
 	k := slices.Index(s.runs, r.number)
 	s.runs = slices.Delete(s.runs, k, k+1)
+	s.arena.running.Add(-1)
 	s.inResets -= r.n
 	if r.chain.n > 0 {
 		s.putBack(r.stamp, batch{chain: r.chain, least: r.least, number: r.number})
 	}
+}
+
+// resetsPaid returns how many Resets so many removals pay for. If Resets are under way, this call may be
+// part of one. Then they are no more than the removals.
+//
+// The wrong version lets each round pay for four times as many. A Reset that removes one value and
+// inserts another then has a round for 64 of these, within which 256 Resets have four rounds, and so
+// on, as deep as there are runs: 600,000 Resets in one Remove from a pool of 170 slots.
+func (a *Arena) resetsPaid(removals uint32) uint32 {
+	if a.running.Load() > 0 {
+		return removals
+	}
+	return max(removals, reclaimMost)
 }

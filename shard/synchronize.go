@@ -8,16 +8,18 @@ import (
 )
 
 // goal is what Synchronize waits for in one shard: that all slots have been reclaimed that were in
-// limbo, or sealed, at one moment after it began. Seals are numbered. A batch has the least number of
-// a seal that had one of its slots, and so has a run of Resets. While the goal is set, a batch with
+// limbo, or sealed, when its first step began. Seals are numbered. A batch has the least number of a
+// seal that had one of its slots, and so has a run of Resets. From the first step on, a batch with
 // slots from before gets none from later seals (fences), so what is removed later does not put the
 // goal off (L13).
 //
-// The naive goal is that nothing waits any more. Other goroutines go on removing.
+// The naive goal is that nothing waits any more. Other goroutines go on removing. The wrong version
+// sets the goal when nothing is sealed and not yet enqueued. Each round seals what has come into limbo
+// meanwhile, so it is never set if a slot is removed between two steps.
 type goal struct {
 	shard  *shard
 	set    bool
-	number uint64
+	number uint64 // the last seal that it waits for; perhaps it is yet to come
 }
 
 // Synchronize waits until everything that was removed before the call has been reclaimed, except
@@ -44,8 +46,9 @@ func (a *Arena) Synchronize(ctx context.Context) error {
 	return nil
 }
 
-// reached reclaims what it can, and reports whether the goal is reached. When ctx is done, it
-// stops after as much as one call reclaims.
+// reached reclaims what it can, and reports whether the goal is reached. It ends where only others can
+// bring the goal nearer, whatever they remove meanwhile. When ctx is done, it stops after as much as
+// one call reclaims.
 func (g *goal) reached(ctx context.Context) bool {
 	for work := 0; ; {
 		r, reached := g.step()
@@ -62,21 +65,22 @@ func (g *goal) reached(ctx context.Context) bool {
 	}
 }
 
-// step is a round, after which the goal may be reached. The goal is set as soon as all that was
-// sealed before is enqueued.
+// step is a round, after which the goal may be reached. The first one sets the goal. r.more is
+// whether another one would bring the goal nearer at once.
 func (g *goal) step() (r round, reached bool) {
 	s := g.shard
 	s.lock()
 	defer s.unlock()
-	if !g.set && s.unsorted() == 0 {
-		s.seal()
-		g.set, g.number = true, s.seals
-		s.fences = append(s.fences, s.seals)
+	if !g.set {
+		g.set, g.number = true, s.sealNow()
+		s.fences = append(s.fences, g.number)
 	}
 	s.reclaimRound(&r, nil, s.fill())
-	if reached = g.set && s.reached(g.number); reached {
+	if reached = s.reached(g.number); reached {
 		g.end()
 	}
+	// What has passed lies before what waits for a guard. Nothing that is removed later comes there.
+	r.more = r.more || s.unsortedOf(g.number)
 	return r, reached
 }
 

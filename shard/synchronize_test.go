@@ -1,0 +1,50 @@
+package shard_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestGoalsAreReachedWhileOthersRemove: a goal is reached after as many steps as what waited before
+// needs, and a call that must not wait for a guard gives up after as few, although a value is removed
+// between any two steps.
+func TestGoalsAreReachedWhileOthersRemove(t *testing.T) {
+	const n, most = 1200, 16
+	everyKind(t, func(t *testing.T, set setup[*int]) {
+		for _, before := range []int{1, 64, 65, 130, 1000} {
+			for _, stalls := range []bool{false, true} {
+				set.slots = n
+				r := newRig(t, set)
+				s := r.shards[0]
+				hs := r.fill(t, s, n, pointer)
+				next := func() {
+					r.leave(t, s, hs[0])
+					hs = hs[1:]
+				}
+				g := r.arena.Domain.Pin()
+				for range before {
+					r.remove(t, s, hs[0])
+					hs = hs[1:]
+				}
+				if !stalls {
+					g.Unpin()
+				}
+				goal := s.NewGoal()
+				steps, reached := 0, false
+				for more := true; more && !reached; steps++ {
+					require.Less(t, steps, most+before/16, "steps, with %d slots that waited", before)
+					more, reached = goal.Step()
+					next()
+				}
+				require.Equal(t, !stalls, reached)
+				if stalls {
+					g.Unpin()
+				}
+				for goal.Leave(); s.Reclaim(nil); {
+				}
+				requireFinished(t, s)
+			}
+		}
+	})
+}
