@@ -1,8 +1,10 @@
 package pool
 
 import (
+	"reflect"
 	"unsafe"
 
+	"coatcheck/internal/atom"
 	"coatcheck/shard"
 )
 
@@ -22,6 +24,12 @@ const (
 
 // Unused returns how many slots have memory and were never handed to a shard.
 func Unused[T any](p *Pool[T]) int { return int(p.arena.Table.Unused()) }
+
+// Kept returns how many slots all open Workers together may keep.
+func Kept[T any](p *Pool[T]) int {
+	reach := reflect.ValueOf(&p.arena).Elem().FieldByName("magazines").FieldByName("reach")
+	return int((*atom.Int64)(reach.Addr().UnsafePointer()).Load())
+}
 
 // ClearExpired does what the garbage collector's finalizer does.
 func ClearExpired[T any](p *Pool[T]) { p.arena.ClearExpired() }

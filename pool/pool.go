@@ -18,7 +18,8 @@ type Pool[T any] struct {
 // A pool starts no goroutine and needs no Close. An empty one takes 2 KB. The first insertion
 // allocates one page of up to 4.5 KiB: 128 values of 16 bytes, 64 of 64, or one larger value. Each
 // later page has as many slots as the pool then has, up to pages of 256 KiB to 2 MiB. So a pool has
-// at most twice the memory that it needs. See [Pool.Trim] for how it gives memory back.
+// at most twice the slots that were in use at one time, and 256 for each shard, however many goroutines
+// use it. See [Pool.Trim] for how it gives memory back.
 func New[T any](opts *Options[T]) (*Pool[T], error) {
 	pl, err := opts.plan()
 	if err != nil {

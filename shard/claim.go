@@ -9,9 +9,9 @@ import (
 // The caller then owns the slot, and must publish or abandon it.
 //
 // Claim searches where it costs least. First come the shard's freelist, range and limbo, then the
-// others' freelists. Then come memory that belongs to no shard, the others' limbo and new memory.
-// It waits for locks only to add a page, and before that if half of the slots wait. If it finds
-// nothing, it searches once more, under all locks, and may then refuse (refuse.go).
+// others' freelists. Then come memory that belongs to no shard, and the others' limbo. If it finds
+// nothing, it searches once more, under all locks, and then takes a slot, adds a page, or refuses
+// (refuse.go).
 //
 //go:nosplit
 func (a *Arena) Claim(frame uintptr) (*Hook, uint64, error) {
@@ -35,8 +35,8 @@ func (s *shard) claim() (*Hook, uint64, error) {
 	return slot, h, s.arena.refusals.count(err)
 }
 
-// claimSlow repeats only because another insertion was faster, because it has called Resets, or
-// because a look-up's own pin is in the way, which ends by itself.
+// claimSlow repeats only because another insertion was faster, because the arena has grown, because it
+// has called Resets, or because a look-up's own pin is in the way, which ends by itself.
 func (s *shard) claimSlow() (*Hook, uint64, error) {
 	a := s.arena
 	for round := 0; ; round++ {
@@ -46,12 +46,14 @@ func (s *shard) claimSlow() (*Hook, uint64, error) {
 		// The addition has full order: what decides after it sees that the caller's own guards
 		// have ended, whose last stores may still be on their way.
 		d := s.claimLocked(a.verdicts.number.Add(0))
-		if d.slot != nil || d.err != nil {
-			return d.slot, d.h, d.err
-		}
 		switch {
+		case d.slot != nil || d.err != nil:
+			return d.slot, d.h, d.err
 		case d.grow:
-			a.Table.grow(true)
+			a.Table.grow(d.changes)
+			if slot, h := s.allocRange(Batch); slot != nil {
+				return slot, h, nil
+			}
 		case d.resets.n > 0:
 			d.resets.run()
 		default:
@@ -60,7 +62,7 @@ func (s *shard) claimSlow() (*Hook, uint64, error) {
 	}
 }
 
-// claimUnlocked looks for a slot in s, in the other shards, and in new memory.
+// claimUnlocked looks for a slot in s, in the other shards, and in memory that belongs to none.
 func (s *shard) claimUnlocked() (*Hook, uint64) {
 	a := s.arena
 	if slot, h := s.popOrFresh(); slot != nil {
@@ -84,8 +86,7 @@ func (s *shard) claimUnlocked() (*Hook, uint64) {
 			continue
 		}
 		if ahead {
-			// Do not wait for memory: another shard has a slot.
-			if slot, h := s.claimFresh(false); slot != nil {
+			if slot, h := s.claimAhead(); slot != nil {
 				took := 1 + uint32(s.fresh.left())
 				if s.fifo {
 					took = a.Table.Pages().Beside(Low(h), None) // it goes on with the rest of the page
@@ -110,10 +111,10 @@ func (s *shard) claimUnlocked() (*Hook, uint64) {
 			return slot, h
 		}
 	}
-	if slot, h := s.claimFresh(true); slot != nil {
-		return slot, h
+	if a.Table.Left() > 0 {
+		return nil, 0 // a page may be added
 	}
-	// Other shards may have been given the last slots.
+	// Other shards have been given the last slots.
 	for k := 1; k < len(a.shards()); k++ {
 		if slot, h := s.next(k).takeFresh(); slot != nil {
 			return slot, h
@@ -178,53 +179,28 @@ func (o *shard) recipient(to *shard) *shard {
 	return to
 }
 
-// claimFresh takes a slot that was never given to a shard. It grows the arena if it must and
-// may. If the backlog is long, it reclaims first. Unless wait is true, it fails where it would
-// wait for a lock, or reclaim.
-func (s *shard) claimFresh(wait bool) (*Hook, uint64) {
+// claimAhead takes a slot that was never given to a shard, while other shards have some. It grows the
+// arena for that by a little at most (mayGoAhead), and fails where it would wait for a lock.
+func (s *shard) claimAhead() (*Hook, uint64) {
 	a := s.arena
 	for {
+		changes := a.Table.changes.Load() // before the look
 		if slot, h := s.allocRange(Batch); slot != nil {
 			return slot, h
 		}
-		if a.Table.Left() == 0 {
-			return nil, 0
-		}
-		if !wait && uint64(a.Table.Resident())*uint64(a.Size) < aheadBytes {
+		if uint64(a.Table.Resident())*uint64(a.Size) < aheadBytes {
 			return nil, 0 // a small pool does not grow while another shard has a slot
 		}
-		waiting := a.Waiting()
-		if waiting >= backlogLimit && waiting >= a.Table.Resident()/2 {
-			if !wait {
-				return nil, 0
-			}
-			if slot, h := s.reclaimAll(); slot != nil {
-				return slot, h
-			}
-		}
-		if !a.mayGrow(int64(waiting)) || !a.Table.grow(wait) {
+		if !a.mayGrow(int64(a.Waiting())) || !a.Table.growAhead(changes, a.slack()) {
 			return nil, 0
 		}
 	}
 }
 
-// backlogLimit is how many slots must wait for growth to wait for locks first, if they are half
-// of the pool. With fewer, growth costs less than waiting.
-const backlogLimit = 64 * Batch
-
-// reclaimAll reclaims in every shard until a slot comes free for s.
-func (s *shard) reclaimAll() (*Hook, uint64) {
-	for k := range s.arena.shards() {
-		o := s.next(k)
-		for more := o.due(); more; {
-			more = o.reclaim(s)
-			if slot, h := o.recipient(s).pop(); slot != nil {
-				return slot, h
-			}
-		}
-	}
-	return nil, 0
-}
+// slack is how many vacant slots the arena may have when it grows. With one batch in the range of each
+// shard, and another in its limbo, shards mostly need no slots of others. If they have fewer, they
+// take slots from each other, or search under all locks, again and again.
+func (a *Arena) slack() int { return 2 * Batch * len(a.shards()) }
 
 // mayGrow reports whether new memory is allowed while so many slots wait. Without a bound, a
 // pool would grow without end under a forgotten guard.

@@ -54,7 +54,9 @@ func (t *Table) decommit(pages []decommitted) (bytes int64) {
 	now.keep()
 	t.decommitted = append(t.decommitted, pages...)
 	t.decommittedSlots.Add(int64(slots))
-	t.Current.Store(now)            // publishes (P2)
+	t.Current.Store(now) // publishes (P2)
+	t.changes.Add(1)
+	t.needed.Store(min(t.needed.Load(), uint32(t.Resident())))
 	return max(0, before-t.bytes()) // the copy may have more room than the table had
 }
 
@@ -120,6 +122,7 @@ func (t *Table) recommit(n uint64) {
 	// The slots count as missing until here. Otherwise an insertion that finds neither them nor
 	// any missing would conclude that nothing is left.
 	t.decommittedSlots.Add(-int64(hi - lo))
+	t.changes.Add(1)
 }
 
 // putLongestLast makes the longest run of neighbours the last in decommitted, so that it comes back

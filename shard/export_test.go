@@ -42,6 +42,13 @@ func (a *Arena) Decide(s *shard, began uint64) (uint64, error) {
 	return d.h, d.err
 }
 
+// Finds reports whether a verdict lets the arena grow, and GrowFull grows it by what was found when its
+// table had changed so many times. Changes returns how many times it has, and Slack is slack.
+func (a *Arena) Finds(s *shard, began uint64) (grow bool) { return s.claimLocked(began).grow }
+func (a *Arena) Slack() int                               { return a.slack() }
+func (t *Table) Changes() uint32                          { return t.changes.Load() }
+func (t *Table) GrowFull(changes uint32)                  { t.grow(changes) }
+
 // Free returns how many slots the shard has for insertions, Ready how many of them wait for an
 // empty freelist, and Pending how many slots wait or are in Resets.
 func (s *shard) Free() int    { free, _, _ := s.count(); return free }

@@ -126,12 +126,25 @@ type Table struct {
 
 	max          uint64 // the most slots there may be
 	inUse        uint64 // the most that are not exhausted, or 0 for max: the Capacity
-	sizes        PageSizes
 	whole        uint64 // the slots of the first page if it has all of the Capacity, else 0
 	first        uint32 // the least live generation of any slot
 	fresh        uint32 // the first live generation of a slot that was never used
-	stampPerSlot bool   // pages have stamps
 	layout       Layout
+	stampPerSlot bool // pages have stamps
+	sizes        PageSizes
+
+	// changes counts how often pages were added, brought back or given up, so it names a state of the
+	// table. If a number comes again, after 2^32 changes, a caller may add a page too many.
+	//
+	//	writers  addPage, recommit and decommit, under mu, once Allot finds the new slots
+	//	readers  grow and growAhead, under mu; their callers, before they look for a slot
+	changes atom.Uint32
+
+	// needed is how many slots had memory when grow was called last, or fewer after a Trim.
+	//
+	//	writers  grow and decommit, under mu
+	//	readers  roomAhead
+	needed atom.Uint32
 }
 
 // Init makes an empty table. If stampPerSlot is true, its slots have stamps.
@@ -215,23 +228,53 @@ func (t *Table) Allot(n uint32) (lo, hi uint32) {
 	}
 }
 
-// grow brings pages back that were given up, or makes one if there are none, unless slots are left
-// to hand out. It reports false if there are as many slots as there may be, and also, unless wait
-// is true, if another goroutine has the lock.
-func (t *Table) grow(wait bool) bool {
-	if wait {
-		t.mu.Lock()
-	} else if !t.mu.TryLock() {
+// grow brings pages back that were given up, or adds one if there are none. The caller found that the
+// pool needs it (takeLocked) when the table had changed so many times. If the table has changed since,
+// grow does nothing. So for each state of the table one page is added, whoever finds that it is
+// needed, and however long they wait for the lock.
+//
+// The wrong version asks only whether slots are left. While a goroutine waits for the lock, others add
+// a page, use it up, and remove what they inserted. Then it adds a page to a pool that is almost empty,
+// and so does each goroutine behind it.
+func (t *Table) grow(changes uint32) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.changes.Load() == changes {
+		t.needed.Store(uint32(t.Resident()))
+		t.growLocked()
+	}
+}
+
+// growAhead is grow for a caller that could do without, since another shard has slots. It reports
+// whether there may be slots to hand out now. It adds nothing if roomAhead says no, or if another
+// goroutine has the lock.
+func (t *Table) growAhead(changes uint32, slack int) bool {
+	if !t.roomAhead(slack) || !t.mu.TryLock() {
 		return false
 	}
 	defer t.mu.Unlock()
-	old, handed := t.Pages(), t.next.Load()
+	if t.changes.Load() != changes {
+		return true
+	}
+	return t.roomAhead(slack) && t.growLocked()
+}
+
+// roomAhead reports whether a page more leaves at most so many slots beyond those that were needed. A page
+// that comes back counts as a new one, which is no shorter.
+func (t *Table) roomAhead(slack int) bool {
+	return uint64(t.Resident())+t.nextPage(t.Pages()) <= uint64(t.needed.Load())+uint64(slack)
+}
+
+// growLocked brings pages back, or adds one. It reports false if there are as many slots as there may
+// be. The caller holds mu, and found that all slots with memory were handed out.
+func (t *Table) growLocked() bool {
 	switch {
-	case handed < t.memory() || t.recommitRange.left() > 0: // another goroutine has grown it meanwhile
+	case t.next.Load() < t.memory() || t.recommitRange.left() > 0:
+		// A slot was exhausted since, and one of the last page replaces it. Or the number of changes came again.
 	case len(t.decommitted) > 0:
 		t.recommit(0)
-	case handed < t.bound():
-		t.addPage(old)
+	case t.memory() < t.bound():
+		t.addPage(t.Pages())
 	default:
 		return false
 	}
@@ -296,4 +339,5 @@ func (t *Table) addPage(old *PageTable) {
 	grown.show(m, page, uintptr(1)<<(old.Shift&31)*t.layout.Size)
 	grown.keep()
 	t.Current.Store(&grown) // publishes (P2)
+	t.changes.Add(1)
 }

@@ -9,7 +9,8 @@ import "coatcheck/epoch"
 // It goes in rounds. The goroutine that runs one holds the shard's lock, and runs no user code
 // meanwhile. A removal that completes a batch tries the lock, and goes on without it if another
 // goroutine has it. So a preempted holder delays its shard, and no removal. An insertion that
-// would otherwise be refused, Synchronize, Trim, and a Worker that gives slots back wait for it.
+// would otherwise add a page or be refused, Synchronize, Trim, and a Worker that gives slots back wait
+// for it.
 //
 // The naive way lets each goroutine claim sealed batches without a lock. Then lists fill while
 // an insertion looks for a slot, and it cannot tell a full pool from one whose slots move.

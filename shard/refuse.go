@@ -28,8 +28,8 @@ type verdicts struct {
 	//	readers  claimSlow, by the result of its addition
 	number atom.Uint64
 
-	refused uint64 // under mu: the last verdict that was a refusal
-	err     error  // and what it was
+	shared  uint64  // under mu: the last verdict that had a finding
+	finding finding // and what it was
 }
 
 // verdict is the result of claimLocked: a slot, or why there is none, or what to do before the
@@ -37,17 +37,23 @@ type verdicts struct {
 type verdict struct {
 	slot   *Hook
 	h      uint64
-	err    error
-	grow   bool
 	resets resets // run them
+	finding
+	left bool // the table had slots without memory when all freelists were empty
+}
 
-	left bool // the table had slots without memory when all lists were empty
+// finding is a refusal, or that the arena needs another page than the table had when it had changed so
+// many times.
+type finding struct {
+	err     error
+	grow    bool
+	changes uint32
 }
 
 // claimLocked finds a slot for s, or the reason why there is none. It holds all locks, so that no
 // list is filled meanwhile (I9), and one look at each is enough (L11).
 //
-// A refusal holds for all calls that were waiting for the locks when they were taken: began is
+// A finding holds for all calls that were waiting for the locks when they were taken: began is
 // what number was before this call.
 //
 // The wrong version takes what it sees without the locks. It misses slots that move from a
@@ -58,38 +64,65 @@ func (s *shard) claimLocked(began uint64) (d verdict) {
 	v := &a.verdicts
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.refused > began {
-		d.err = v.err
+	if v.shared > began {
+		d.finding = v.finding
 		return d
 	}
 	number := v.number.Add(1)
 	all := a.shards() // no more are made meanwhile (I13)
 	all.lock()
 	defer all.unlock()
-	if s.takeLocked(&d); d.slot != nil {
-		return d
+	if s.takeLocked(&d); d.slot == nil && !d.grow {
+		d.err = s.refuseLocked(&d)
 	}
-	if d.err = s.refuseLocked(&d); d.err != nil {
-		v.refused, v.err = number, d.err
+	if d.grow || d.err != nil {
+		v.shared, v.finding = number, d.finding
 	}
 	return d
 }
 
-// takeLocked takes a slot from a list, a range or the table, under all locks. If there is none,
-// this is the moment that a refusal speaks of.
+// takeLocked takes a slot from a list, a range or the table, under all locks, or finds that the arena
+// needs a page. If there is no slot, this is the moment that a refusal speaks of.
+//
+// The arena needs a page if fewer slots are vacant than slack says. Let t be the moment at which Allot
+// finds no slot. The freelists were found empty before t, and are at t, since nothing fills them (I9). The
+// ranges were looked at before t, and only shrink. Limbo and the backlogs are looked at after t, and
+// lose nothing meanwhile. So vacant is at least what was vacant at t, and all other slots of the table
+// were in use.
+//
+// The wrong version adds a page only if no slot is vacant. Then insertions take the last slots out of
+// others' ranges, one by one, and every few of them take all locks.
 func (s *shard) takeLocked(d *verdict) {
-	for k := range s.arena.shards() {
+	a := s.arena
+	d.changes = a.Table.changes.Load() // before the look at the table
+	vacant := 0
+	for k := range a.shards() {
 		o := s.next(k)
-		if d.slot, d.h = o.popFree(); d.slot == nil {
-			d.slot, d.h = o.takeFresh()
+		if d.slot, d.h = o.popFree(); d.slot != nil {
+			s.setHome(Low(d.h), Low(d.h)+1)
+			return
 		}
-		if d.slot != nil {
+		vacant += o.fresh.left()
+	}
+	if d.slot, d.h = s.alloc(1); d.slot != nil {
+		return
+	}
+	waiting := 0
+	for _, o := range a.shards() {
+		waiting += int(o.limbo.size() + o.waits)
+		vacant += int(o.passed())
+	}
+	d.left = a.Table.Left() > 0
+	if d.left && vacant+waiting < a.slack() && a.mayGrow(int64(waiting)+a.parked.Load()) {
+		d.grow = true
+		return
+	}
+	for k := range a.shards() {
+		if d.slot, d.h = s.next(k).takeFresh(); d.slot != nil {
 			s.setHome(Low(d.h), Low(d.h)+1)
 			return
 		}
 	}
-	d.slot, d.h = s.alloc(1)
-	d.left = s.arena.Table.Left() > 0
 }
 
 // refuseLocked reclaims all that has passed. If that gives no slot, it returns why there is none.
@@ -127,18 +160,13 @@ func (s *shard) refuseLocked(d *verdict) error {
 		wait += int64(o.delayed(pins.Oldest))
 		least = min(least, o.leastDelayed(pins.Oldest))
 	}
+	d.grow = !again && d.left && a.mayGrow(wait)
 	switch {
-	case again, least < pins.OldestGuard: // or a look-up's own pin is in the way
+	case again, d.grow, least < pins.OldestGuard: // or a look-up's own pin is in the way
 		return nil
 	case wait > 0 && a.shards().removed():
 		return nil // since the seals, and perhaps before the guard that delays the others was pinned
-	case d.left:
-		// Limbo alone can forbid new memory.
-		if d.grow = a.mayGrow(wait); d.grow {
-			return nil
-		}
-		return stalled{a}
-	case wait > 0:
+	case wait > 0 || d.left: // limbo alone can forbid new memory
 		return stalled{a}
 	}
 	return full{a}

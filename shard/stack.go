@@ -63,19 +63,22 @@ func (s *shard) popFree() (*Hook, uint64) {
 // takeUnworn takes a slot that was never used, under FIFO, so that all slots wear evenly. With a
 // Capacity it uses all that before it uses one again; without, all that has memory.
 func (s *shard) takeUnworn() (*Hook, uint64) {
+	a := s.arena
 	for {
+		changes := a.Table.changes.Load() // before the look
 		if slot, h := s.takeFresh(); slot != nil {
 			return slot, h
 		}
 		if slot, h := s.allocRange(Batch); slot != nil {
 			return slot, h
 		}
-		if a := s.arena; a.Capacity == 0 || !a.mayGrow(int64(a.Waiting())) || !a.Table.grow(true) {
+		if a.Capacity == 0 || a.Table.Left() == 0 || !a.mayGrow(int64(a.Waiting())) {
 			break
 		}
+		a.Table.grow(changes)
 	}
 	s.unworn.Store(0)
-	for k := 1; k < len(s.arena.shards()); k++ {
+	for k := 1; k < len(a.shards()); k++ {
 		if slot, h := s.next(k).takeFresh(); slot != nil {
 			s.unworn.Store(1)
 			return slot, h

@@ -18,8 +18,8 @@ import (
 // generation and other slots below, would break L1. So a Trim costs each vacant slot that it
 // moves one of its 2^31 lives.
 //
-// While Trim has the lists, it holds all locks. An insertion that finds no slot goes on to new
-// memory. Before it is refused, it waits for the locks, and so for Trim.
+// While Trim has the lists, it holds all locks. An insertion that finds no slot waits for the locks, and
+// so for Trim. The pool does not grow meanwhile.
 
 // oldPage is the generation from which a page is not given up any more. A page's floor applies
 // to all its slots, so younger ones age at once; each still has 2^27 lives.
