@@ -147,3 +147,32 @@ func TestIdlePoolLetsGoBesideGuards(t *testing.T) {
 		}
 	}
 }
+
+// A pool that nobody uses lets go of what was removed within two cycles, although a guard is pinned at
+// each: one that was pinned after the removals, and that has gone when the next cycle comes.
+func TestIdlePoolLetsGoBesideShortGuards(t *testing.T) {
+	for _, o := range []pool.Options[holder]{{}, {Shards: 1}, {Capacity: 20_000}, {MaxLimbo: 20_000}} {
+		for _, o.Reuse = range testkit.Reuses {
+			for _, n := range []int{1, 20, 63, 64, 100, 1000} {
+				t.Run(fmt.Sprintf("%s/removed=%d", describe(&o), n), func(t *testing.T) {
+					p := pool.Must(&o)
+					hs, refs := insertPayloads(2*n, p.Insert)
+					first := p.Pin()
+					p.RemoveBatch(hs[:n])
+					second := p.Pin() // and what was removed before it is sealed, or not
+					p.RemoveBatch(hs[n:])
+					first.Unpin()
+					second.Unpin()
+					first = p.Pin()
+					cycle(t, nil)
+					second = p.Pin()
+					first.Unpin()
+					cycle(t, gone(refs))
+					require.Zero(t, kept(refs), "values after two cycles, each beside another guard")
+					second.Unpin()
+					runtime.KeepAlive(p)
+				})
+			}
+		}
+	}
+}

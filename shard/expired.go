@@ -42,7 +42,7 @@ func (s *shard) clearExpired() (more bool) {
 	}
 	oldest := a.Domain.Scan().Oldest
 	// What is not in a batch of its own is little, and is visited in each step.
-	a.clearList(Low(limbo), Generation(limbo), stamp, oldest)
+	s.clearLimbo(limbo, stamp, oldest)
 	a.clearList(s.sealed.body.top(), s.sealed.body.n, s.sealed.stamp, oldest)
 	a.clearList(s.turned.top(), s.turned.n, s.sealed.stamp, oldest)
 	room := uint32(clearMost)
@@ -61,6 +61,31 @@ func (s *shard) clearExpired() (more bool) {
 		}
 	}
 	return false
+}
+
+// known is the lowest part of a shard's limbo, in an arena where slots have no stamps of their own:
+// what was there when ClearExpired took a stamp. It is kept until the stamp has passed, or a seal
+// takes the part, with a stamp of its own.
+//
+// The wrong version has the stamp of each call alone. No guard that is pinned then is younger. So
+// while some guard is pinned at each call, however short each is, no value is let go.
+type known struct {
+	seals uint64 // how many there were
+	n     uint32 // how many slots it has
+	stamp uint64
+}
+
+// clearLimbo is clearList for limbo, whose head it gets, and for what is known of it.
+func (s *shard) clearLimbo(head, stamp, oldest uint64) {
+	a, k, n := s.arena, &s.known, Generation(head)
+	if k.seals != s.seals || a.stampPerSlot {
+		k.n = 0
+	}
+	next, _ := a.clearList(Low(head), n-k.n, stamp, oldest)
+	a.clearList(next, k.n, k.stamp, oldest)
+	if k.n == 0 || k.stamp < oldest {
+		*k = known{s.seals, n, stamp}
+	}
 }
 
 // progress says how far ClearExpired has come with a batch that has passed: it has left the last

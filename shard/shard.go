@@ -50,6 +50,7 @@ type shard struct {
 	mu         atom.Mutex
 	clearing   atom.Mutex
 	clearCalls atom.Uint32 // how many there were; written by ClearExpired
+	known      known       // of limbo; ClearExpired's, under clearing
 
 	// misses counts how often a goroutine whose hint leads here met another here.
 	//
