@@ -219,6 +219,13 @@ func (a *actor) lives(f *frame, h Handle[val], r verbs.Report) (lives []verbs.Li
 	return []verbs.Life{a.life(h)}
 }
 
+// Owned reports whether no removal of h has begun. None can before the call is reported: between
+// its last step and the report another thread has no turn.
+func (a *actor) Owned(_ *verbs.Call[val], h Handle[val]) bool {
+	e := a.find(h)
+	return e != nil && !e.begun
+}
+
 // Others judges what a loop says of the values that it has not met. Sweeps say nothing about
 // those that come and go meanwhile.
 func (a *actor) Others(c *verbs.Call[val], met map[Handle[val]]bool, r verbs.Report) {

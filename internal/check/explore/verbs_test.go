@@ -169,7 +169,7 @@ func makeVerbs() []verb {
 		{0, "conserved", "", func(v *vars, a *actor, o *op) { a.conserved() }},
 	}
 	weights := map[string]int{
-		"Remove": usual, "InsertFunc": 5, "Take": 8, "RemoveBatch": 8, "Get": 8, "Contains": 2, "View": 3, "All": 3, "Each": 1,
+		"Remove": usual, "InsertFunc": 5, "Take": 8, "RemoveBatch": 8, "Get": 8, "Contains": 2, "Pointer": 3, "View": 3, "All": 3, "Each": 1,
 		"Drain": 3, "DeleteFunc": 3, "Clear": 3, "Trim": 6, "Stats": 2, "Guard.Pointer": 5, "Guard.All": 2,
 	}
 	for _, of := range table {

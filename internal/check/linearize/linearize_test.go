@@ -143,15 +143,31 @@ func (p spares) Clear() int {
 	})
 }
 
-// TestWrongPoolsAreRefuted is a control. twice is refuted only if two removals of a handle meet.
+// strays points to a value that nobody has inserted.
+type strays struct{ subject }
+
+func (p strays) Pointer(h handle) (*value, bool) {
+	v, ok := p.subject.Pointer(h)
+	if ok {
+		other := storm.Bulkies.Make(1)
+		v = &other
+	}
+	return v, ok
+}
+
+// TestWrongPoolsAreRefuted is a control. twice is refuted only if two removals of a handle meet,
+// and strays only by an actor that owns a value.
 func TestWrongPoolsAreRefuted(t *testing.T) {
 	set := storm.Setup{Options: storm.Options{Capacity: 16, Shards: 2}, Unowned: true}
 	for name, wrap := range map[string]func(subject) subject{
 		"twice":  func(p subject) subject { return twice{p} },
 		"skips":  func(p subject) subject { return skips{p} },
 		"spares": func(p subject) subject { return spares{p} },
+		"strays": func(p subject) subject { return strays{p} },
 	} {
 		t.Run(name, func(t *testing.T) {
+			set := set
+			set.Unowned = name != "strays"
 			for n := 1; n <= 1000; n++ {
 				h, _, _ := run(t, set, wrap) // the storm may find it too
 				for _, records := range h.lives() {

@@ -275,12 +275,22 @@ func (a *Actor[T]) Write() {
 	switch a.IntN(8) {
 	default:
 		if t := a.Insert(); t != nil {
+			a.own(t)
 			a.discard(a.place().Swap(t))
 		}
 	case 5, 6:
 		a.discard(a.place().Swap(nil))
 	case 7: // beside others that may remove it
 		a.discard(a.place().Load())
+	}
+}
+
+// own looks at a value, at times, before other goroutines know of it.
+func (a *Actor[T]) own(t *Ticket[T]) {
+	if a.Chance(4) {
+		t.owned = true
+		a.Look(t)
+		t.owned = false
 	}
 }
 

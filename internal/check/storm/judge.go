@@ -146,6 +146,13 @@ func (a *Actor[T]) removed(c *call[T], h pool.Handle[T], ok bool) {
 	}
 }
 
+// Owned reports whether the handle is that of a ticket which only a knows. A sweeper removes what
+// it does not know.
+func (a *Actor[T]) Owned(c *call[T], _ pool.Handle[T]) bool {
+	it := c.State.(*about[T])
+	return a.w.owners != nil && it.t != nil && it.t.owned
+}
+
 // Condemned removes every fourth value.
 func (a *Actor[T]) Condemned(*call[T], pool.Handle[T], uint64) bool { return a.Chance(4) }
 

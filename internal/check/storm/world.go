@@ -92,6 +92,7 @@ type Ticket[T any] struct {
 	H     pool.Handle[T]
 	stamp uint64
 	wins  atomic.Int32 // removals that returned true
+	owned bool         // no other goroutine has it yet
 }
 
 // World is a pool in a storm with the storm's records.

@@ -57,16 +57,20 @@ func (c *Call[T]) mustGet() {
 	})
 }
 
-// pointer does not read the value: others may remove it at any time.
+// pointer reads the value only if the judge knows that nobody else removes it meanwhile.
 func (c *Call[T]) pointer() {
-	var v *T
-	c.asked(Look, func() (ok bool) {
-		v, ok = c.Pool.Pointer(c.Handles[0])
-		if ok != (v != nil) {
-			c.Failf("%v(%v) returns %p and %v", c, c.Handles[0], v, ok)
-		}
-		return ok
-	})
+	h := c.Handles[0]
+	c.Begin(c)
+	v, ok := c.Pool.Pointer(h)
+	c.Returned(c)
+	switch {
+	case ok != (v != nil):
+		c.Failf("%v(%v) returns %p and %v", c, h, v, ok)
+	case ok && c.Owned(c, h):
+		c.gave(Read, h, v, true)
+	default:
+		c.report(h, Look, ok, 0)
+	}
 }
 
 func (c *Call[T]) view(f func(func(*T)) bool) {

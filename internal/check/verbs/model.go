@@ -92,6 +92,9 @@ func (m *Model[T]) step(c *Call[T], h pool.Handle[T], r Report, in ...Life) {
 	}
 }
 
+// Owned is true, since there is no other goroutine.
+func (m *Model[T]) Owned(*Call[T], pool.Handle[T]) bool { return true }
+
 // Counted requires that n is how many values went by Sweep.
 func (m *Model[T]) Counted(c *Call[T], n int) {
 	if swept := c.State.(*course[T]).swept; n != swept {

@@ -35,7 +35,7 @@ type wrong struct {
 var faults = []string{
 	"Insert issues a handle again", "Insert stores another value", "Insert does nothing", "InsertFunc fails and inserts", "InsertFunc shows what is live",
 	"Contains finds all", "Contains finds none", "Get finds none", "Get gives a value with false", "Get gives another value",
-	"MustGet finds all", "View calls and says no", "View says yes and does not call", "Hold finds none",
+	"Pointer finds all", "Pointer finds none", "Pointer finds another value", "MustGet finds all", "View calls and says no", "View says yes and does not call", "Hold finds none",
 	"Remove says no", "Remove says yes", "Remove does nothing", "Take gives another value", "Take gives a value with false",
 	"RemoveBatch counts one more", "RemoveBatch counts one less", "RemoveBatch leaves one out", "RemoveBatch counts none",
 	"Clear leaves one out", "Clear counts one less", "DeleteFunc leaves one out", "DeleteFunc counts one less", "DeleteFunc does not ask for one",
@@ -87,6 +87,20 @@ func (w *wrong) Get(h handle) (value, bool) {
 		return 0, false
 	case w.is("Get gives a value with false") && !ok, w.is("Get gives another value") && ok:
 		v++
+	}
+	return v, ok
+}
+
+func (w *wrong) Pointer(h handle) (*value, bool) {
+	v, ok := w.Subject.Pointer(h)
+	switch {
+	case w.is("Pointer finds all") && !ok:
+		return new(value), true
+	case w.is("Pointer finds none"):
+		return nil, false
+	case w.is("Pointer finds another value") && ok:
+		other := *v + 1
+		return &other, true
 	}
 	return v, ok
 }

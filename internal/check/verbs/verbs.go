@@ -146,6 +146,10 @@ type Judge[T any] interface {
 	// Counted is how many values it removed of those of which it said Sweep.
 	Counted(c *Call[T], n int)
 
+	// Owned reports whether no other goroutine can have removed h, or can before the call has been
+	// reported. Only then a pointer that no guard protects may be followed.
+	Owned(c *Call[T], h pool.Handle[T]) bool
+
 	// Condemned is whether DeleteFunc must remove h, which has the value of this number.
 	Condemned(c *Call[T], h pool.Handle[T], number uint64) bool
 
