@@ -145,6 +145,29 @@ func ExamplePool_Get() {
 	// false false
 }
 
+func ExamplePool_Pointer() {
+	type session struct {
+		user  string
+		lines int
+	}
+	p := pool.Must(replay[session]())
+	handle := func(h pool.Handle[session], lines int) {
+		defer p.Remove(h) // nobody else does
+		s, _ := p.Pointer(h)
+		for range lines {
+			s.lines++
+		}
+		fmt.Println(s.user, "sent", s.lines, "lines")
+	}
+	h := must(p.Insert(session{user: "alice"}))
+	handle(h, 3)
+	_, ok := p.Pointer(h)
+	fmt.Println(ok)
+	// Output:
+	// alice sent 3 lines
+	// false
+}
+
 func ExamplePool_Pin() {
 	p := pool.Must(replay[string]())
 	h := must(p.Insert("umbrella"))

@@ -254,6 +254,21 @@ func testWriteAfterUnpin[T any](t *testing.T, wrong T) {
 	}
 }
 
+// A pointer of Pool.Pointer that is used after the removal reads what no program writes, and a write
+// through it is noticed when the slot is claimed again.
+func TestPointerUsedAfterRemovalIsTold(t *testing.T) {
+	p := pool.Must(&pool.Options[uint64]{Shards: 1})
+	h := testkit.MustInsert(t, p, 7)
+	v, ok := p.Pointer(h)
+	require.True(t, ok)
+	require.True(t, p.Remove(h))
+	require.NoError(t, p.Synchronize(t.Context()))
+	require.Equal(t, uint64(0xDBDB_DBDB_DBDB_DBDB), *v)
+	*v = 8
+	testkit.RequirePanicText(t, func() { _, _ = p.Insert(9) },
+		"pool: a value was written to after its slot was reclaimed", "it was the value of "+h.String(), "\nremoved at ")
+}
+
 // Two goroutines that use one Worker at once are told of each other. One may use it again in
 // its own calls.
 func TestWorkerTellsItsTwoUsers(t *testing.T) {

@@ -18,6 +18,7 @@ var operations = map[string]func(n int){
 	"Pool, with a Capacity, under a guard": guardedPairs,
 	"Pool.Get among 1,000":                 gets,
 	"Guard.Pointer among 1,000":            guardGets,
+	"Pool.Pointer among 1,000":             pointers,
 	"Pin and Unpin":                        pins,
 	"Pool, InsertFunc and Take":            funcPairs,
 	"Pool.View among 1,000":                views,
@@ -115,6 +116,20 @@ func guardGets(n int) {
 	sum := uint64(0)
 	for i, k := 0, 0; i < n; i++ {
 		if v, ok := g.Pointer(hs[k]); ok {
+			sum += v.a
+		}
+		if k++; k == len(hs) {
+			k = 0
+		}
+	}
+	Sum = sum
+}
+
+func pointers(n int) {
+	p, hs := filled()
+	sum := uint64(0)
+	for i, k := 0, 0; i < n; i++ {
+		if v, ok := p.Pointer(hs[k]); ok {
 			sum += v.a
 		}
 		if k++; k == len(hs) {

@@ -1,0 +1,64 @@
+package pool_test
+
+import (
+	"os"
+	"os/exec"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/internal/check/testkit"
+	"coatcheck/pool"
+)
+
+// The race detector reports a pointer of Pool.Pointer that is read although another goroutine
+// removes the value: with the zeroing of a value with pointers, and with the construction of the
+// next value in the slot. Each runs in a process of its own, which the report ends.
+func TestStalePointerIsARace(t *testing.T) {
+	if !testkit.Race {
+		t.Skip("only the race detector reports it")
+	}
+	const within = "COATCHECK_STALE_POINTER"
+	for name, read := range map[string]func(t *testing.T){
+		"zeroed":      func(t *testing.T) { readStale(t, new(int), false) },
+		"constructed": func(t *testing.T) { readStale(t, 1, true) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			if os.Getenv(within) != "" {
+				read(t)
+				return
+			}
+			child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestStalePointerIsARace$/^"+name+"$")
+			child.Env = append(os.Environ(), within+"=1")
+			out, err := child.CombinedOutput()
+			require.Error(t, err, "it was not reported:\n%s", out)
+			require.Contains(t, string(out), "WARNING: DATA RACE")
+			require.Contains(t, string(out), "readStale")
+		})
+	}
+}
+
+// stale keeps the compiler from leaving the read out.
+var stale any
+
+// readStale reads a value by a pointer, while another goroutine removes it, and inserts it again if
+// it should.
+func readStale[T any](t *testing.T, value T, again bool) {
+	p := pool.Must(&pool.Options[T]{Shards: 1})
+	h := testkit.MustInsert(t, p, value)
+	v, ok := p.Pointer(h)
+	require.True(t, ok)
+	start, done := make(chan bool), make(chan error)
+	go func() {
+		<-start
+		p.Remove(h)
+		err := p.Synchronize(t.Context())
+		if again {
+			_, err = p.Insert(value)
+		}
+		done <- err
+	}()
+	start <- true
+	stale = *v
+	require.NoError(t, <-done)
+}
