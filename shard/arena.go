@@ -40,7 +40,7 @@ type Arena struct {
 	running  atom.Int64 // how many runs of Resets are under way; written by take and end, read by resetsPaid
 	magazines
 
-	_       [64]byte // removals read this line, which is seldom written
+	_       [56]byte // removals read this line, which is seldom written; a word of 8 bytes comes before
 	waiters waiters
 	_       [64]byte // a pool's clock follows
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"coatcheck/internal/check/testkit"
 	"coatcheck/shard"
 )
 
@@ -55,7 +56,7 @@ func TestReclaimersSlotsAreNoReasonToGrow(t *testing.T) {
 			runtime.Gosched()
 		}
 		s.Unlock()
-		require.NoError(t, soon(t, claimed))
+		require.NoError(t, testkit.Soon(t, claimed))
 		require.Equal(t, slots, r.arena.Table.Resident(), "FIFO %v", fifo)
 	}
 }
