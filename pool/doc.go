@@ -15,37 +15,38 @@
 // connections and timers. A pointer keeps its value alive and does not tell that the value was
 // removed. An index into a slice names the next value in that place. A handle does neither.
 //
-// # Values or pointers
+// # Who removes it
 //
-// Decide this first: what is T?
+// Decide this first. It tells how to use a value in its slot, without a copy.
 //
-//   - Pool[*T], for shared objects that change. [Pool.Get] returns the pointer. Goroutines that
-//     share the object synchronize as they would without a pool, by a mutex or atomics in it. After
-//     its removal the object stays whole for those that have it. Each object is an allocation.
-//   - Pool[T], for small values that do not change after their insertion. Get returns a copy.
-//     No value is an allocation of its own, and the garbage collector does not scan values
-//     without pointers.
-//   - Pool[T] with a [Guard], for values that change where allocations or the garbage collector
-//     matter. A Guard gives pointers to values in place. [Pool.View] pins one for each call, and so
-//     costs about as much as a look-up under an uncontended mutex.
+//   - Nobody else removes it while you use it, as where a goroutine runs a job and then removes it:
+//     [Pool.Pointer]. Its pointer is valid until the removal. It costs what [Pool.Contains] costs.
+//   - Others may remove it meanwhile, and you need it for a moment: [Pool.View], or [Pool.Pin] and
+//     [Guard.Pointer] for many look-ups. What is removed under a pinned [Guard] is not reused before
+//     Unpin, so that its pointers stay valid. If the goroutine is preempted then, the wait lasts 10 ms or
+//     more.
+//   - Others may remove it meanwhile, and you need it for long: [Pool.Hold], which returns a [Ref].
+//   - The value is small and does not change: [Pool.Get], which returns a copy.
+//   - The objects exist anyway, or are used after their handles are stale: a Pool[*T], of which Get
+//     returns the pointer. Each object is an allocation, and the garbage collector scans the pool.
+//
+// None of these locks a value. Goroutines that share one, one of them writing, need a mutex or
+// atomics in T, as with any pointer, also if each has pinned a Guard.
 //
 // # Using a pool
 //
 // Get, Take, Drain and WriteTo copy values without synchronization. If a field of a T changes after
-// its insertion, even an atomic one, such a copy is a data race. For such a T use View, a Guard or
-// Hold, or keep pointers. WriteTo also reads what pointers refer to: no object may change while it
-// writes, unless a MarshalBinary method takes the object's mutex. Vet does not report these copies
-// of a mutex or an atomic. With the build tag coatcheck_debug, Get, MustGet and Take log the first
-// one of each T; go test shows that log with -v.
+// its insertion, even an atomic one, such a copy is a data race. WriteTo also reads what pointers
+// refer to: no object may change while it writes, unless a MarshalBinary method takes the object's
+// mutex. Vet does not report these copies of a mutex or an atomic. With the build tag
+// coatcheck_debug, Get, MustGet and Take log the first one of each T; go test shows that log with -v.
 //
 // Any number of goroutines may use a [Pool] at once. [Pool.Insert], Get and [Pool.Remove] take
 // amortized constant time. Get never waits. Insert takes no lock if it finds a vacant slot at
 // once. Remove goes on without a lock if another call holds it. DESIGN.md lists under Liveness
 // what waits, and for what.
 //
-// While a Guard is pinned, every pointer that it returned stays valid, even if the value is
-// removed meanwhile. Slots that are removed during the pin are not reused before its end. So
-// pin for a burst of look-ups, not for a lifetime.
+// Pin a Guard for a burst of look-ups, not for a lifetime:
 //
 //	g := p.Pin()
 //	if c, ok := g.Pointer(h); ok {
@@ -53,8 +54,7 @@
 //	}
 //	g.Unpin()
 //
-// A [Ref], from [Pool.Hold], keeps one value for a long time, such as across blocking
-// calls. Other slots are reused meanwhile.
+// A Ref keeps one value across blocking calls. Other slots are reused meanwhile.
 //
 // A [Worker] makes insertions and removals faster for one goroutine at a time, because it keeps
 // vacant slots of its own.
@@ -63,10 +63,7 @@
 //
 // # Choosing
 //
-//   - One value: [Pool.Get] for a copy, [Pool.View] in place. Many: [Pool.Pin] once, then
-//     [Guard.Pointer].
 //   - The fastest insertion and removal, on one goroutine: a Worker.
-//   - To keep one value across blocking calls, for minutes: Hold, then [Ref.Release].
 //   - A value that contains its own handle: [Pool.InsertFunc], or [Pool.TryInsertFunc] if it may
 //     fail.
 //   - Buffers that survive from one value to the next: [Options].Reset with InsertFunc. There, a
@@ -96,9 +93,6 @@
 // An insertion is not an atomic flag. Suppose one goroutine inserts a value and then loads a
 // flag, and another sets the flag and then looks for the value. Both may find nothing. An atomic
 // write or a mutex between the insertion and the load prevents that.
-//
-// The pool does not synchronize access to a value. Goroutines that share one *T, one of
-// them writing, need a mutex or atomics, as with any pointer.
 //
 // # Reuse and memory
 //

@@ -61,7 +61,7 @@ type job struct {
 
 // graph runs jobs.
 type graph struct {
-	jobs    *pool.Pool[job]
+	jobs    *pool.Pool[job] // jobs are removed only under the mutex, so that Pointer is right there
 	running errgroup.Group
 
 	mu     sync.Mutex
@@ -76,23 +76,27 @@ func (g *graph) Add(run func() error, after ...pool.Handle[job]) (pool.Handle[jo
 	if g.failed != nil {
 		return 0, g.failed
 	}
-	r, err := g.jobs.Reserve()
+	h, err := g.jobs.InsertFunc(func(h pool.Handle[job], j *job) {
+		j.run = run
+		for _, before := range after {
+			// A job that is done is not found.
+			if b, ok := g.jobs.Pointer(before); ok {
+				b.next = append(b.next, h)
+				j.waits++
+			}
+		}
+	})
 	if err != nil {
 		return 0, err
 	}
-	h := r.Handle()
-	r.Pointer().run = run
-	for _, before := range after {
-		// A job that is done is not viewed.
-		g.jobs.View(before, func(b *job) {
-			b.next = append(b.next, h)
-			r.Pointer().waits++
-		})
+	if j, _ := g.jobs.Pointer(h); j.waits == 0 {
+		g.start(h, run)
 	}
-	if r.Pointer().waits == 0 {
-		g.running.Go(func() error { return g.do(h, run) })
-	}
-	return r.Commit(), nil
+	return h, nil
+}
+
+func (g *graph) start(h pool.Handle[job], run func() error) {
+	g.running.Go(func() error { return g.do(h, run) })
 }
 
 // do runs a job and then starts those that waited for it alone.
@@ -109,12 +113,11 @@ func (g *graph) do(h pool.Handle[job], run func() error) error {
 	}
 	done, _ := g.jobs.Take(h)
 	for _, next := range done.next {
-		g.jobs.View(next, func(n *job) {
+		if n, ok := g.jobs.Pointer(next); ok {
 			if n.waits--; n.waits == 0 {
-				run := n.run
-				g.running.Go(func() error { return g.do(next, run) })
+				g.start(next, n.run)
 			}
-		})
+		}
 	}
 	return nil
 }

@@ -10,7 +10,8 @@ import (
 )
 
 // A registry of connections, which any goroutine may use, and one removes when they are idle.
-// Connections change, so the pool keeps pointers to them.
+// A goroutine may wait for the mutex of a connection that another one closes and removes. So a
+// connection is used after its handle is stale, and the pool keeps pointers.
 //
 // "Look up, then remove if it is idle" must be one step, or a connection is closed while another
 // goroutine begins to use it. DeleteFunc looks and removes in two steps. Here the connection

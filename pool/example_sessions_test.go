@@ -13,8 +13,8 @@ import (
 
 // A store of sessions, whose name goes to a browser as a cookie. A handle is a name and no secret:
 // from one handle others can be guessed. So the cookie also has a random word, and the session has it
-// too. A session does not change here, so the pool keeps values, and Get copies one without an
-// allocation.
+// too. A session is small and does not change here, so the pool keeps values, and Get copies one
+// without an allocation.
 //
 // A session that has ended is refused, also when its slot has the session of another user by now.
 func Example_sessions() {

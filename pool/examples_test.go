@@ -19,14 +19,14 @@ import (
 func Example() {
 	type Conn struct {
 		Name string
-		Peer pool.Handle[*Conn] // a reference that cannot dangle
+		Peer pool.Handle[Conn] // a reference that cannot dangle
 	}
-	conns := pool.Must[*Conn](nil)
-	alice, err := conns.Insert(&Conn{Name: "alice"})
+	conns := pool.Must[Conn](nil)
+	alice, err := conns.Insert(Conn{Name: "alice"})
 	if err != nil {
 		log.Fatal(err)
 	}
-	bob := &Conn{Name: "bob", Peer: alice}
+	bob := Conn{Name: "bob", Peer: alice}
 
 	peer, ok := conns.Get(bob.Peer)
 	fmt.Println(peer.Name, ok)            // alice true
