@@ -79,3 +79,16 @@ func TestGrowKeepsToTheCapacity(t *testing.T) {
 	require.Equal(t, 30, p.Stats().Exhausted)
 	testkit.RequirePanicText(t, func() { p.Grow(-1) }, "pool: Grow: n is -1")
 }
+
+// Grow makes memory for the values that it is told of, however many shards there may be.
+func TestGrowOfOneIsSmall(t *testing.T) {
+	type large [4 << 10]byte
+	for _, shards := range []int{0, 1, 1024} {
+		p := pool.Must(&pool.Options[large]{Shards: shards})
+		empty := p.Stats().Bytes
+		p.Grow(1)
+		require.Less(t, p.Stats().Bytes, empty+16<<10, "bytes for one value of 4 KB, with Shards: %d", shards)
+		p.Grow(4)
+		require.Less(t, p.Stats().Bytes, empty+2<<20, "bytes for 4 values of 4 KB, with Shards: %d", shards)
+	}
+}

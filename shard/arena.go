@@ -108,10 +108,17 @@ func (a *Arena) Preallocate() {
 	}
 }
 
-// Grow gives memory to n slots beyond those that were handed out, and to as many more as the
-// shards may take ahead, those that are not made yet included.
+// Grow gives memory to n slots beyond those that were handed out, and to what shards may have taken
+// ahead when the last of n insertions comes. These are no more shards than insertions came before it.
+//
+// The wrong version gives memory for all shards that there may be, whatever n is: 2.3 MB for one value
+// of 4 KB where two processors have eight shards, and 258 MB with 1,024.
 func (a *Arena) Grow(n uint64) {
-	for n += uint64(a.Config.Shards) * Batch; a.Table.provide(n); {
+	if n == 0 {
+		return
+	}
+	ahead := min(n-1, uint64(a.Config.Shards)-1) * (Batch - 1)
+	for a.Table.provide(n + ahead) {
 	}
 }
 
