@@ -166,7 +166,7 @@ func (s *shard) refuseLocked(d *verdict) error {
 		return nil
 	case wait > 0 && a.shards().removed():
 		return nil // since the seals, and perhaps before the guard that delays the others was pinned
-	case wait > 0 || d.left: // limbo alone can forbid new memory
+	case wait > 0: // if the table has slots left, limbo alone can forbid them
 		return stalled{a}
 	}
 	return full{a}
