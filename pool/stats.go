@@ -10,7 +10,7 @@ import (
 )
 
 // Stats describes a pool at a moment. If other goroutines use the pool meanwhile, its figures may
-// belong to slightly different moments. Packages encoding/json and expvar show its fields.
+// belong to slightly different moments, but those of slots are together at most Allocated. Packages encoding/json and expvar show its fields.
 //
 // The pool does not count insertions and removals, because each would then have to write one more
 // word.
@@ -82,9 +82,11 @@ func (c *core) stats() Stats {
 		RefusedFull: int(n.Full), RefusedStalled: int(n.Stalled), RefusedExhausted: int(n.Spent),
 	}
 	st.Pinned, st.OldestPin, st.PinAge = c.pinned()
+	left := st.Allocated - st.Live - st.Free - st.Limbo - st.Exhausted
+	st.Reserved = max(0, min(st.Reserved, left))
 	if st.Workers > 0 {
 		// A Worker's slots are in no list that others can read. They are what is left.
-		st.Cached = max(0, st.Allocated-st.Live-st.Free-st.Limbo-st.Reserved-st.Exhausted)
+		st.Cached = left - st.Reserved
 	}
 	return st
 }

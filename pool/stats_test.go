@@ -3,9 +3,12 @@ package pool_test
 import (
 	"context"
 	"fmt"
+	"runtime"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"coatcheck/internal/check/testkit"
@@ -122,4 +125,44 @@ func TestPoolsAreLines(t *testing.T) {
 	})
 	require.Contains(t, fmt.Sprint(new(pool.Pool[int])), "zero Pool")
 	require.Equal(t, "<nil>", fmt.Sprint((*pool.Pool[int])(nil)))
+}
+
+// While others move slots from one place to another, no figure of Stats is impossible: the slots in all
+// places together are never more than those that have memory.
+func TestStatsUnderLoadArePossible(t *testing.T) {
+	const n, each = 1 << 14, 4
+	for _, o := range []pool.Options[int]{{Shards: 8}, {Capacity: n, Shards: 8}} {
+		p := pool.Must(&o)
+		stop, churn := make(chan struct{}), sync.WaitGroup{}
+		for range each {
+			churn.Add(1)
+			go func() {
+				defer churn.Done()
+				for !testkit.IsClosed(stop) {
+					var hs []pool.Handle[int]
+					for range n / each {
+						if h, err := p.Insert(1); err == nil {
+							hs = append(hs, h)
+						}
+					}
+					p.RemoveBatch(hs)
+				}
+			}()
+		}
+		for range testkit.Long(300) {
+			st := p.Stats()
+			sum := 0
+			for _, k := range []int{st.Live, st.Free, st.Limbo, st.Cached, st.Reserved, st.Exhausted} {
+				assert.GreaterOrEqual(t, k, 0, "%+v", st)
+				sum += k
+			}
+			if !assert.LessOrEqual(t, sum, st.Allocated, "the sum of %+v", st) {
+				break
+			}
+			runtime.Gosched()
+		}
+		close(stop)
+		churn.Wait()
+		testkit.RequireReclaimed(t, p)
+	}
 }

@@ -180,7 +180,8 @@ func (e stalled) Unwrap() error { return ErrStalled }
 
 // Error has the figures of the moment at which it is called. By then a guard may have gone.
 func (e stalled) Error() string {
-	a, pins, waiting := e.arena, e.arena.Domain.Scan(), e.arena.Waiting()
+	a, pins := e.arena, e.arena.Domain.Scan()
+	waiting := min(a.Waiting(), a.Table.Resident()) // those that move meanwhile are counted twice
 	oldest, opened := "", ""
 	if age := a.Domain.Age(pins).Truncate(time.Millisecond); age > 0 {
 		oldest = fmt.Sprintf(" for %v or longer", age)
