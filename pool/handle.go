@@ -19,7 +19,7 @@ import (
 // chance, or if both have the same [Options].Origin.
 //
 // The binary form of a handle is its 64-bit number, in any byte order. Handle has no
-// MarshalBinary, so that encoding/gob and snapshots encode it as a number.
+// MarshalBinary, so that encoding/gob encodes it as a number.
 type Handle[T any] uint64
 
 // Index returns the index of the slot.

@@ -118,8 +118,8 @@ func TestTypeThatReadsItselfIsAsked(t *testing.T) {
 	h := testkit.MustInsert(t, texts, "once")
 	k := testkit.MustInsert(t, texts, "twice")
 	c = mustRead[learned](t, snapshotOf(t, texts), nil)
-	require.Equal(t, `"\x04\x00\x00\x00once"`, c.MustGet(pool.Handle[learned](h)).text)
-	require.Equal(t, `"\x05\x00\x00\x00twice"`, c.MustGet(pool.Handle[learned](k)).text)
+	require.Equal(t, `"\x04once"`, c.MustGet(pool.Handle[learned](h)).text)
+	require.Equal(t, `"\x05twice"`, c.MustGet(pool.Handle[learned](k)).text)
 
 	nothing := tiny(t, &pool.Options[struct{}]{Shards: 1, Origin: 1})
 	testkit.MustInsert(t, nothing, struct{}{})
@@ -165,48 +165,6 @@ func TestTagLeavesOutFields(t *testing.T) {
 	b := mustRead[before](t, snapshot, nil)
 	require.Equal(t, before{"a", 7}, b.MustGet(pool.Handle[before](h)))
 	require.Equal(t, 1, mustRead[now](t, snapshotOf(t, b), nil).Len())
-}
-
-// A snapshot of version 1 can be read: of numbers, of what encodes itself, and of parts.
-func TestSnapshotsOfVersion1(t *testing.T) {
-	requireVersion1(t, fixedOf)
-	requireVersion1(t, moodyOf)
-	requireVersion1(t, func(i int) string { return strings.Repeat("x", i) })
-}
-
-// requireVersion1 makes a snapshot what version 1 wrote. Its values are shorter than 128 bytes.
-func requireVersion1[T any](t *testing.T, value func(int) T) {
-	p := tiny(t, &pool.Options[T]{Shards: 2, Origin: 5})
-	hs := testkit.Fill(t, p, 20, value)
-	p.RemoveBatch(hs[3:8])
-	in := reseal(snapshotOf(t, p), func(records [][]byte) {
-		head := records[0]
-		head[8] = 1
-		copy(head[21:25], "\x00\x00\x00\x00")
-		if head[16] != 5 {
-			return
-		}
-		head[16] = 4 // without lengths
-		for k := 1; k < len(records)-1; k++ {
-			r, rest := records[k][:16:16], records[k][16:]
-			live := 0
-			for n := 0; n < int(r[8]); {
-				n += int(rest[0])
-				live += int(rest[0]) * int(rest[1]%2)
-				r, rest = append(r, rest[:2]...), rest[2:]
-			}
-			for range live {
-				n := 1 + int(rest[0])
-				r, rest = append(r, rest[1:n]...), rest[n:]
-			}
-			require.Empty(t, rest)
-			records[k] = r
-		}
-	})
-	c := mustRead(t, in, &pool.Options[T]{Shards: 1})
-	requireCopy(t, p, c)
-	c = mustRead(t, in, &pool.Options[T]{Shards: 1, Origin: 5})
-	requireCopy(t, p, c)
 }
 
 // A float32 that is not a number has its bits in the copy.

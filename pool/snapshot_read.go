@@ -4,13 +4,13 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"math/rand/v2"
 	"reflect"
 	"slices"
 
 	"coatcheck/pool/internal/codec"
+	"coatcheck/pool/internal/snapshot"
 	"coatcheck/shard"
 )
 
@@ -138,7 +138,7 @@ func (sr *snapshotReader) corrupt(format string, args ...any) error {
 // costs no more than the input.
 func (sr *snapshotReader) read(n int) error {
 	for n > 0 {
-		k := min(n, max(len(sr.record), flushBytes/4))
+		k := min(n, max(len(sr.record), snapshot.FlushBytes/4))
 		from := len(sr.record)
 		sr.record = slices.Grow(sr.record, k)[:from+k]
 		got, err := io.ReadFull(sr.r, sr.record[from:])
@@ -157,10 +157,10 @@ func (sr *snapshotReader) read(n int) error {
 // read the head.
 func (sr *snapshotReader) next(most int, check func() error) error {
 	if len(sr.record) > 0 {
-		sr.at += int64(len(sr.record) + sumBytes)
+		sr.at += int64(len(sr.record) + snapshot.SumBytes)
 	}
 	sr.record = sr.record[:0]
-	if err := sr.read(recordHead); err != nil {
+	if err := sr.read(snapshot.HeadBytes); err != nil {
 		return err
 	}
 	if err := check(); err != nil {
@@ -170,11 +170,11 @@ func (sr *snapshotReader) next(most int, check func() error) error {
 	if uint64(length) > uint64(most) {
 		return sr.corrupt("a length of %d bytes; the limit is %d", length, most)
 	}
-	if err := sr.read(int(length) + sumBytes); err != nil {
+	if err := sr.read(int(length) + snapshot.SumBytes); err != nil {
 		return err
 	}
-	end := recordHead + int(length)
-	sr.sum = crc32.Update(sr.sum, castagnoli, sr.record[:end])
+	end := snapshot.HeadBytes + int(length)
+	sr.sum = snapshot.Sum(sr.sum, sr.record[:end])
 	if sum := binary.LittleEndian.Uint32(sr.record[end:]); sum != sr.sum {
 		return sr.corrupt("the checksum of %d bytes, and all before them, is %08x; want %08x", end, sr.sum, sum)
 	}
@@ -187,20 +187,20 @@ func (sr *snapshotReader) field(k int) uint32 { return binary.LittleEndian.Uint3
 
 // header reads the header, chooses the codec, and adapts the plan.
 func (sr *snapshotReader) header(values codec.Target) error {
-	err := sr.next(maxHeader, func() error {
-		if string(sr.record[:len(magic)]) != magic {
-			return sr.corrupt("no snapshot begins with %q", sr.record[:len(magic)])
+	err := sr.next(snapshot.MaxHeader, func() error {
+		if string(sr.record[:len(snapshot.Magic)]) != snapshot.Magic {
+			return sr.corrupt("no snapshot begins with %q", sr.record[:len(snapshot.Magic)])
 		}
-		if v := sr.field(2); v == 0 || v > version {
-			return fmt.Errorf("%w: it is %d, known are those up to %d", ErrVersion, v, version)
+		if v := sr.field(2); v != snapshot.Version {
+			return fmt.Errorf("%w: it is %d, known is %d", ErrVersion, v, snapshot.Version)
 		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	var h header
-	if !h.parse(sr.record[recordHead:], sr.field(2)) {
+	var h snapshot.Header
+	if !h.Parse(sr.record[snapshot.HeadBytes:]) {
 		return sr.corrupt("the header makes no sense")
 	}
 	of, err := values.From(h.Description)
@@ -210,13 +210,13 @@ func (sr *snapshotReader) header(values codec.Target) error {
 	sr.asking, _ = of.(*codec.Asking)
 	sr.codec = sr.from.make(of)
 	pl := sr.plan
-	if pl.origin != 0 && pl.origin != h.first {
-		return fmt.Errorf("pool: Options.Origin is %d; the snapshot's pool began at %d", pl.origin, h.first)
+	if pl.origin != 0 && pl.origin != h.First {
+		return fmt.Errorf("pool: Options.Origin is %d; the snapshot's pool began at %d", pl.origin, h.First)
 	}
 	if pl.origin == 0 {
-		sr.jump = newLine(h.first, h.fresh)
+		sr.jump = newLine(h.First, h.Fresh)
 	}
-	pl.origin, pl.fresh = h.first, uint32(min(uint64(h.fresh)+2*uint64(sr.jump), shard.LastGeneration))
+	pl.origin, pl.fresh = h.First, uint32(min(uint64(h.Fresh)+2*uint64(sr.jump), shard.LastGeneration))
 	return nil
 }
 
@@ -234,22 +234,22 @@ func newLine(first, fresh uint32) uint32 {
 // records reads everything after the header.
 func (sr *snapshotReader) records() error {
 	for {
-		if err := sr.next(maxPayload, sr.head); err != nil {
+		if err := sr.next(snapshot.MaxPayload, sr.head); err != nil {
 			return err
 		}
 		var err error
 		switch sr.record[0] {
-		case valuesRecord:
+		case snapshot.Values:
 			err = sr.values()
-		case skipsRecord:
+		case snapshot.Skips:
 			err = sr.skips()
-		case orderRecord:
+		case snapshot.Order:
 			if sr.orders++; sr.plan.replays {
-				sr.order = append(sr.order, sr.record[recordHead:]...)
+				sr.order = append(sr.order, sr.record[snapshot.HeadBytes:]...)
 			}
-		case generationsRecord:
+		case snapshot.Generations:
 			err = sr.changed()
-		case endRecord:
+		case snapshot.End:
 			return sr.end()
 		}
 		if err != nil {
@@ -263,28 +263,28 @@ func (sr *snapshotReader) head() error {
 	kind, first, slots := sr.field(0), uint64(sr.field(1)), uint64(sr.field(2))
 	var want uint64
 	switch kind {
-	case valuesRecord:
+	case snapshot.Values:
 		if sr.again > 0 || sr.skipped > 0 || sr.orders > 0 {
 			return sr.corrupt("values of slot %d after generations, skips or an order", first)
 		}
 		want = sr.slots
-	case skipsRecord:
+	case snapshot.Skips:
 		want = min(max(first, sr.skipped), sr.slots)
 		if sr.again > 0 || sr.orders > 0 || first+slots > sr.slots {
 			return sr.corrupt("skips of slots %d to %d, where %d were seen", first, first+slots-1, sr.slots)
 		}
-	case generationsRecord:
+	case snapshot.Generations:
 		// A run that was read before, in order, or the next one.
 		want = min(max(first, sr.again), sr.slots)
 		if first < sr.slots && first+slots > sr.slots {
 			return sr.corrupt("generations of slots %d to %d, where %d were seen", first, first+slots-1, sr.slots)
 		}
-	case orderRecord:
+	case snapshot.Order:
 		if sr.again > 0 || slots != 0 || first != uint64(sr.orders) {
 			return sr.corrupt("part %d of an order instead of part %d", first, sr.orders)
 		}
 		return nil
-	case endRecord:
+	case snapshot.End:
 		if want = sr.slots; slots != 0 {
 			return sr.corrupt("an end with %d slots", slots)
 		}
@@ -294,7 +294,7 @@ func (sr *snapshotReader) head() error {
 	if first != want {
 		return sr.corrupt("a record of kind %d begins at slot %d instead of %d", kind, first, want)
 	}
-	if kind != endRecord && (slots == 0 || slots > sr.mostSlots()) {
+	if kind != snapshot.End && (slots == 0 || slots > sr.mostSlots()) {
 		return sr.corrupt("a record of %d slots; the limit is %d", slots, sr.mostSlots())
 	}
 	if first+slots > shard.MaxSlots {
@@ -305,9 +305,9 @@ func (sr *snapshotReader) head() error {
 
 // mostSlots returns the greatest number of slots of a record. On a 32-bit platform values may be
 // smaller by half, so that a record that was written there has up to twice as many. What a slot
-// takes beside counts, so that a record never takes more than twice blockBytes.
+// takes beside counts, so that a record never takes more than twice snapshot.BlockBytes.
 func (sr *snapshotReader) mostSlots() uint64 {
-	return max(1, uint64(2*blockBytes/(sr.from.slot+shard.BesideSlot)))
+	return max(1, uint64(2*snapshot.BlockBytes/(sr.from.slot+shard.BesideSlot)))
 }
 
 // states reads the generations at the beginning of the payload, allocates their slots, and
@@ -316,7 +316,7 @@ func (sr *snapshotReader) states() ([]byte, error) {
 	n := int(sr.field(2))
 	var rest []byte
 	var ok bool
-	sr.generations, rest, ok = parseRuns(sr.record[recordHead:], sr.generations, n, sr.plan.origin)
+	sr.generations, rest, ok = snapshot.ParseRuns(sr.record[snapshot.HeadBytes:], sr.generations, n, sr.plan.origin)
 	if !ok {
 		return nil, sr.corrupt("the generations of slots %d to %d make no sense", sr.field(1), int(sr.field(1))+n-1)
 	}
@@ -391,7 +391,7 @@ func (sr *snapshotReader) unreadable(h uint64, err error) error {
 // skips reads a skips record.
 func (sr *snapshotReader) skips() error {
 	first, n := sr.field(1), int(sr.field(2))
-	lives, rest, ok := parseRuns(sr.record[recordHead:], sr.generations, n, 1)
+	lives, rest, ok := snapshot.ParseRuns(sr.record[snapshot.HeadBytes:], sr.generations, n, 1)
 	if sr.generations = lives; !ok || len(rest) > 0 {
 		return sr.corrupt("what slots %d to %d skip makes no sense", first, int(first)+n-1)
 	}
@@ -438,7 +438,7 @@ func (sr *snapshotReader) changed() error {
 
 // end reads the end record.
 func (sr *snapshotReader) end() error {
-	payload := sr.record[recordHead:]
+	payload := sr.record[snapshot.HeadBytes:]
 	if len(payload) != 8 {
 		return sr.corrupt("an end of %d bytes", len(payload))
 	}

@@ -160,3 +160,18 @@ func (w *narrow) Write(b []byte) (int, error) {
 	}
 	return k, nil
 }
+
+// TestSavesAllocateByRecords: a save of each frame makes no garbage for each value, also in a pool
+// that replays, whose values are held one after the other.
+func TestSavesAllocateByRecords(t *testing.T) {
+	if testkit.Watched {
+		t.Skip("the race detector allocates")
+	}
+	const n = 10_000
+	for _, o := range []pool.Options[fixed]{{}, {Origin: 1, Shards: 1}} {
+		p := pool.Must(&o)
+		testkit.Fill(t, p, n, fixedOf)
+		got := testing.AllocsPerRun(3, func() { _, _ = p.WriteTo(io.Discard) })
+		require.LessOrEqual(t, got, 200.0, "of %d values, Origin %d", n, o.Origin)
+	}
+}

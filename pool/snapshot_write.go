@@ -1,14 +1,13 @@
 package pool
 
 import (
-	"encoding/binary"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"math"
 	"reflect"
 
 	"coatcheck/pool/internal/codec"
+	"coatcheck/pool/internal/snapshot"
 	"coatcheck/shard"
 )
 
@@ -35,25 +34,22 @@ func (c *core) save(t reflect.Type, w io.Writer) (int64, error) {
 		return 0, err
 	}
 	sw := snapshotWriter{
-		core: c, codec: values, w: w,
-		generations: make([]uint32, slotsOfRecord(c.arena.Size)),
+		core: c, codec: values, Writer: snapshot.Writer{W: w},
+		generations: make([]uint32, snapshot.SlotsOf(c.arena.Size)),
 	}
 	err = sw.snapshot(d)
-	return sw.written, err
+	return sw.Written, err
 }
 
 // snapshotWriter is one call of WriteTo.
 type snapshotWriter struct {
+	snapshot.Writer
+
 	core  *core
 	codec codec.Codec
 
-	w       io.Writer
-	written int64
-	sum     uint32 // of what was written, without checksums
-
 	generations []uint32 // of a block
-	record      []byte   // the next record
-	values      []byte   // its values
+	values      []byte   // of the next record
 	live        uint64   // values written
 
 	looks []look // what the first look found
@@ -76,15 +72,15 @@ func lookAt(generations []uint32) look {
 
 // snapshot writes the records in order.
 func (sw *snapshotWriter) snapshot(d codec.Description) error {
-	if err := sw.header(d); err != nil {
+	a := &sw.core.arena
+	if err := sw.Header(&snapshot.Header{Description: d, First: a.First, Fresh: a.Fresh}); err != nil {
 		return err
 	}
-	a := &sw.core.arena
 	handed := a.Table.Allocated()
 	for first := uint64(0); first < handed; {
 		n, err := sw.block(uint32(first), handed-first)
 		if err == nil {
-			err = sw.flush()
+			err = sw.Flush()
 		}
 		if err != nil {
 			return err
@@ -117,44 +113,7 @@ func (sw *snapshotWriter) snapshot(d codec.Description) error {
 		}
 		first += uint64(now.slots)
 	}
-	sw.begin(endRecord, uint32(last), 0)
-	sw.record = binary.LittleEndian.AppendUint64(sw.record, sw.live)
-	return sw.flush()
-}
-
-// header writes the header.
-func (sw *snapshotWriter) header(d codec.Description) error {
-	h := header{Description: d, first: sw.core.arena.First, fresh: sw.core.arena.Fresh}
-	sw.record = append(sw.record[:0], magic...)
-	sw.record = binary.LittleEndian.AppendUint32(sw.record, version)
-	sw.record = append(sw.record, 0, 0, 0, 0) // the length
-	sw.record = h.appendTo(sw.record)
-	return sw.flush()
-}
-
-// begin starts a record.
-func (sw *snapshotWriter) begin(kind byte, first uint32, slots int) {
-	sw.record = append(sw.record[:0], kind, 0, 0, 0)
-	sw.record = binary.LittleEndian.AppendUint32(sw.record, first)
-	sw.record = binary.LittleEndian.AppendUint32(sw.record, uint32(slots))
-	sw.record = append(sw.record, 0, 0, 0, 0) // the length
-}
-
-// flush completes the record and writes it.
-func (sw *snapshotWriter) flush() error {
-	payload := len(sw.record) - recordHead
-	binary.LittleEndian.PutUint32(sw.record[recordHead-4:], uint32(payload))
-	sw.sum = crc32.Update(sw.sum, castagnoli, sw.record)
-	sw.record = binary.LittleEndian.AppendUint32(sw.record, sw.sum)
-	n, err := sw.w.Write(sw.record)
-	sw.written += int64(n)
-	if err == nil && n < len(sw.record) {
-		err = io.ErrShortWrite
-	}
-	if err != nil {
-		return fmt.Errorf("pool: WriteTo: %w", err)
-	}
-	return nil
+	return sw.End(uint32(last), sw.live)
 }
 
 // block makes the record of up to most slots from index first on, and returns how many it
@@ -173,7 +132,7 @@ func (sw *snapshotWriter) block(first uint32, most uint64) (n int, err error) {
 	t := sw.core.pages()
 	slots := sw.see(t, first, int(min(most, math.MaxInt32)))
 	sw.values = sw.values[:0]
-	for n < slots && len(sw.values) < flushBytes {
+	for n < slots && len(sw.values) < snapshot.FlushBytes {
 		if sw.generations[n]%2 == 1 {
 			i := first + uint32(n)
 			if sw.core.replays {
@@ -190,9 +149,9 @@ func (sw *snapshotWriter) block(first uint32, most uint64) (n int, err error) {
 		n++
 	}
 	sw.looks = append(sw.looks, lookAt(sw.generations[:n]))
-	sw.begin(valuesRecord, first, n)
-	sw.record = appendRuns(sw.record, sw.generations[:n], sw.core.arena.First)
-	sw.record = append(sw.record, sw.values...)
+	sw.Begin(snapshot.Values, first, n)
+	sw.Record = snapshot.AppendRuns(sw.Record, sw.generations[:n], sw.core.arena.First)
+	sw.Record = append(sw.Record, sw.values...)
 	return n, nil
 }
 
@@ -222,9 +181,9 @@ func (sw *snapshotWriter) see(t *shard.PageTable, first uint32, most int) int {
 // changed writes the generations of a run that is not what it was. In the copy, a live slot
 // keeps the value of the first look if that had the same generation; otherwise it is vacant.
 func (sw *snapshotWriter) changed(first uint32) error {
-	sw.begin(generationsRecord, first, len(sw.generations))
-	sw.record = appendRuns(sw.record, sw.generations, sw.core.arena.First)
-	return sw.flush()
+	sw.Begin(snapshot.Generations, first, len(sw.generations))
+	sw.Record = snapshot.AppendRuns(sw.Record, sw.generations, sw.core.arena.First)
+	return sw.Flush()
 }
 
 // skips writes which of the slots below handed skip lives at their next reuse. It comes before the
@@ -236,9 +195,9 @@ func (sw *snapshotWriter) skips(handed uint64) error {
 		if !sw.core.arena.Skips(uint32(first), lives) {
 			continue
 		}
-		sw.begin(skipsRecord, uint32(first), len(lives))
-		sw.record = appendRuns(sw.record, lives, 1) // numbers as they are
-		if err := sw.flush(); err != nil {
+		sw.Begin(snapshot.Skips, uint32(first), len(lives))
+		sw.Record = snapshot.AppendRuns(sw.Record, lives, 1) // numbers as they are
+		if err := sw.Flush(); err != nil {
 			return err
 		}
 	}
@@ -249,10 +208,10 @@ func (sw *snapshotWriter) skips(handed uint64) error {
 // slot that has changed by then is not where it was.
 func (sw *snapshotWriter) order() error {
 	order := sw.core.arena.Order()
-	for at := 0; at < len(order); at += flushBytes {
-		sw.begin(orderRecord, uint32(at/flushBytes), 0)
-		sw.record = append(sw.record, order[at:min(at+flushBytes, len(order))]...)
-		if err := sw.flush(); err != nil {
+	for at := 0; at < len(order); at += snapshot.FlushBytes {
+		sw.Begin(snapshot.Order, uint32(at/snapshot.FlushBytes), 0)
+		sw.Record = append(sw.Record, order[at:min(at+snapshot.FlushBytes, len(order))]...)
+		if err := sw.Flush(); err != nil {
 			return err
 		}
 	}

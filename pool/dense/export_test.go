@@ -14,13 +14,14 @@ func NewTiny[T any](opts *Options[T]) (*Store[T], error) { return NewShort(opts,
 // NewShort is NewTiny for at most so many slots.
 func NewShort[T any](opts *Options[T], most int) (*Store[T], error) { return build(opts, 1, most) }
 
-// Saved is an entry of an earlier version's snapshot.
-type Saved[T any] = saved[T]
-
 // Snapshot returns a snapshot of values and handles, which may be wrong.
 func Snapshot[T any](values []T, handles []uint64) []byte {
 	var b bytes.Buffer
-	if _, err := write(&b, values, handles); err != nil {
+	hs := make([]pool.Handle[T], len(handles))
+	for i, h := range handles {
+		hs[i] = pool.Handle[T](h)
+	}
+	if _, err := write(&b, values, hs); err != nil {
 		panic(err)
 	}
 	return b.Bytes()

@@ -1,22 +1,24 @@
 package dense
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
+	"reflect"
 	"slices"
+	"unsafe"
 
 	"coatcheck/pool"
 	"coatcheck/pool/internal/handle"
+	"coatcheck/pool/internal/snapshot"
 )
 
 // A snapshot is two snapshots of pools, so that there is one codec, and a store writes the
 // types that a pool does, under the same names, with the same limits:
 //
-//	magic · the values, in order · the handles, as numbers · checksum
+//	magic · the values, in order · the handles · checksum
 //
 // The checksum is of all that comes before it, so that parts of two snapshots do not pass for
 // one. It is the CRC-32 of IEEE: one with the polynomial of the parts' own checksums would
@@ -25,13 +27,6 @@ import (
 // those of the values; those that wait to be issued, the next one first; and 0 for each
 // exhausted slot.
 const magic = "\x89dense\r\n"
-
-// saved is an entry of an earlier version's snapshot, which is a pool's snapshot of such
-// entries: the handles above, except for the very first, each with its value or nil.
-type saved[T any] struct {
-	Handle uint64
-	Value  *T
-}
 
 // WriteTo writes a snapshot to w, from which [ReadFrom] makes a copy: the same values in the same
 // order, with the same handles. It returns the number of bytes written. If the store has not
@@ -42,8 +37,8 @@ type saved[T any] struct {
 // stay where they are.
 //
 // WriteTo encodes values, and refuses types, as [pool.Pool.WriteTo] does. If an error shows a
-// handle, its index is the value's place in Values. WriteTo takes memory for a pool with a copy
-// of each value, and then 24 bytes for each slot ever used.
+// handle, its index is the value's place in Values. WriteTo copies no value, and takes 8 bytes
+// for each slot ever used.
 func (s *Store[T]) WriteTo(w io.Writer) (int64, error) {
 	s.phase.begin("WriteTo")
 	defer s.phase.end()
@@ -51,28 +46,26 @@ func (s *Store[T]) WriteTo(w io.Writer) (int64, error) {
 	if s.taken() > s.alive || !d.dead.empty() {
 		return 0, errors.New("dense: WriteTo: values were created or killed since the last Refresh; call it first")
 	}
-	handles := make([]uint64, 2, 2+s.used)
-	handles[0], handles[1] = uint64(handle.Make[T](0, s.origin)), uint64(handle.Make[T](0, s.first))
-	for _, h := range d.handles[:s.alive] {
-		handles = append(handles, uint64(h))
-	}
+	handles := make([]pool.Handle[T], 2, 2+s.used)
+	handles[0], handles[1] = handle.Make[T](0, s.origin), handle.Make[T](0, s.first)
+	handles = append(handles, d.handles[:s.alive]...)
 	for _, index := range slices.Backward((*s.waiting.Load())[:s.waits]) {
-		handles = append(handles, uint64(handle.Make[T](index, d.slots[index].generation.Load()+1)))
+		handles = append(handles, handle.Make[T](index, d.slots[index].generation.Load()+1))
 	}
 	return write(w, d.values[:s.alive], handles[:2+s.used]) // 0 for each exhausted slot
 }
 
 // write writes a snapshot of these values and handles.
-func write[T any](w io.Writer, values []T, handles []uint64) (written int64, err error) {
+func write[T any](w io.Writer, values []T, handles []pool.Handle[T]) (written int64, err error) {
 	sum := crc32.NewIEEE()
 	both := io.MultiWriter(w, sum)
 	n, err := io.WriteString(both, magic)
 	written = int64(n)
 	if err == nil {
-		err = writePool(both, values, &written)
+		err = writeAll(both, values, &written)
 	}
 	if err == nil {
-		err = writePool(both, handles, &written)
+		err = writeAll(both, handles, &written)
 	}
 	if err == nil {
 		n, err = w.Write(binary.LittleEndian.AppendUint32(nil, sum.Sum32()))
@@ -81,16 +74,10 @@ func write[T any](w io.Writer, values []T, handles []uint64) (written int64, err
 	return written, err
 }
 
-// writePool writes a snapshot of a pool with all of these, in order, and adds its length to
+// writeAll writes the snapshot of a pool that has all of these, in order, and adds its length to
 // written.
-func writePool[V any](w io.Writer, all []V, written *int64) error {
-	p := pool.Must(&pool.Options[V]{Shards: 1, Origin: 1}) // the same bytes each time
-	for _, v := range all {
-		if _, err := p.Insert(v); err != nil {
-			return err
-		}
-	}
-	n, err := p.WriteTo(w)
+func writeAll[V any](w io.Writer, all []V, written *int64) error {
+	n, err := snapshot.Flat(w, reflect.TypeFor[V](), 1, len(all), func(i int) unsafe.Pointer { return unsafe.Pointer(&all[i]) })
 	*written += n
 	return err
 }
@@ -149,7 +136,7 @@ func entries[T any](r io.Reader, capacity int) (handles []pool.Handle[T], values
 		return nil, nil, lost(err)
 	}
 	if string(head) != magic {
-		return earlier[T](io.MultiReader(bytes.NewReader(head), r))
+		return nil, nil, fmt.Errorf("%w: no snapshot of a store begins with %q", pool.ErrCorrupt, head)
 	}
 	sum := crc32.NewIEEE()
 	sum.Write(head)
@@ -158,7 +145,7 @@ func entries[T any](r io.Reader, capacity int) (handles []pool.Handle[T], values
 	if err != nil {
 		return nil, nil, err
 	}
-	hs, err := pool.ReadFrom(summed, &pool.Options[uint64]{Shards: 1})
+	hs, err := pool.ReadFrom(summed, &pool.Options[pool.Handle[T]]{Shards: 1})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -173,7 +160,7 @@ func entries[T any](r io.Reader, capacity int) (handles []pool.Handle[T], values
 		values = append(values, v)
 	}
 	for _, h := range hs.All() {
-		handles = append(handles, pool.Handle[T](*h))
+		handles = append(handles, *h)
 	}
 	return handles, values, nil
 }
@@ -184,28 +171,6 @@ func lost(err error) error {
 		err = fmt.Errorf("%w: %w", pool.ErrCorrupt, io.ErrUnexpectedEOF)
 	}
 	return fmt.Errorf("dense: ReadFrom: %w", err)
-}
-
-// earlier is entries for a snapshot of an earlier version.
-func earlier[T any](r io.Reader) (handles []pool.Handle[T], values []*T, err error) {
-	p, err := pool.ReadFrom(r, &pool.Options[saved[T]]{Shards: 1})
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, e := range p.All() {
-		h := pool.Handle[T](e.Handle)
-		if len(handles) == 0 {
-			handles = append(handles, h) // new slots began there
-		}
-		if e.Value != nil {
-			if len(values) != len(handles)-2 {
-				return nil, nil, fmt.Errorf("%w: a value of %v behind free slots", pool.ErrCorrupt, h)
-			}
-			values = append(values, e.Value)
-		}
-		handles = append(handles, h)
-	}
-	return handles, values, nil
 }
 
 // loader fills a Store that is not shared yet.

@@ -2,9 +2,7 @@ package dense_test
 
 import (
 	"bytes"
-	"encoding/hex"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"testing"
@@ -53,24 +51,6 @@ func TestSnapshotOptions(t *testing.T) {
 type failing struct{}
 
 func (failing) Write([]byte) (int, error) { return 0, errTest }
-
-// TestSnapshotsOfEarlierVersions reads a snapshot that has values, a free slot and an
-// exhausted one.
-func TestSnapshotsOfEarlierVersions(t *testing.T) {
-	const old = "89636f61740d0a1a01000000420000000489fc2f12000000001364656e73652e73617665645b737472696e675d247374727563747b" +
-		"48616e646c652075696e7436343b2056616c7565202a737472696e677dd0a689da0100000000000000400000004900000006013a00000000" +
-		"00fbffffff0002000000fbffffff01010000006303000000fbffffff01010000006404000000fbffffff01010000006501000000fdffffff" +
-		"00000000000000000000939e7590030000004000000000000000080000000600000000000000d3b0ec4a"
-	b, err := hex.DecodeString(old)
-	require.NoError(t, err)
-	s, err := dense.ReadFrom(bytes.NewReader(b), &dense.Options[string]{Capacity: 5, Origin: testkit.LastGeneration - 2})
-	require.NoError(t, err)
-	require.Equal(t, []string{"c", "d", "e"}, s.Values())
-	require.Equal(t, "[2@4294967291 3@4294967291 4@4294967291]", fmt.Sprint(s.Handles()))
-	require.Equal(t, 5, s.Cap())
-	require.Equal(t, "1@4294967293", create(t, s, "next").String())
-	require.NoError(t, dense.Check(s))
-}
 
 // TestSnapshotsHaveThePoolsTypes: a store writes the types that a pool does, under the same
 // names. A local type is the same whichever types of its name come before it.
@@ -148,52 +128,56 @@ func TestSnapshotRefusesWhatIsCorrupt(t *testing.T) {
 			require.ErrorIs(t, err, pool.ErrCorrupt, "a snapshot over which %d bytes of the next were written", i)
 		}
 	}
-	one := func(h uint64) dense.Saved[int] { return dense.Saved[int]{Handle: h, Value: new(int)} }
-	none := func(h uint64) dense.Saved[int] { return dense.Saved[int]{Handle: h} }
+	type entry struct {
+		handle uint64
+		value  bool
+	}
+	one := func(h uint64) entry { return entry{h, true} }
+	none := func(h uint64) entry { return entry{h, false} }
 	const g1, g3, even, spent = 1 << 32, 3 << 32, 2 << 32, (testkit.LastGeneration + 2) << 32
-	for what, entries := range map[string][]dense.Saved[int]{
+	for what, entries := range map[string][]entry{
 		"nothing":                      {},
 		"no beginning":                 {none(0)},
 		"an even beginning":            {none(even)},
 		"a beginning after the last":   {none(spent)},
 		"a beginning with an index":    {none(g1 + 1)},
-		"a beginning with a value":     {one(g1)},
 		"an even handle":               {none(g1), one(even)},
 		"a generation after the last":  {none(g1), none(spent)},
 		"a value without a handle":     {none(g1), one(0)},
 		"an index twice":               {none(g1), one(g1), one(g3)},
 		"an index twice, free":         {none(g1), one(g1), none(g3)},
 		"an index beyond the slots":    {none(g1), one(g1 + 1)},
-		"a value after a free slot":    {none(g1), none(g1), one(g1 + 1)},
 		"a slot after a spent one":     {none(g1), none(0), none(g1)},
 		"a large index":                {none(g1), one(g1 + 1<<32 - 1)},
 		"a free slot beyond the slots": {none(g1), none(g1 + 7)},
 	} {
-		p := pool.Must(&pool.Options[dense.Saved[int]]{Shards: 1})
-		for _, e := range entries {
-			_, err := p.Insert(e)
-			require.NoError(t, err)
-		}
-		var b bytes.Buffer
-		_, err := p.WriteTo(&b)
-		require.NoError(t, err)
-		_, err = dense.ReadFrom[int](&b, nil)
-		assert.ErrorIs(t, err, pool.ErrCorrupt, "%s, in an earlier version", what)
-
 		var values []int
 		var handles []uint64
 		for i, e := range entries {
-			if handles = append(handles, e.Handle); i == 0 {
-				handles = append(handles, e.Handle)
+			if handles = append(handles, e.handle); i == 0 {
+				handles = append(handles, e.handle)
 			}
-			if e.Value != nil {
+			if e.value {
 				values = append(values, 0)
 			}
 		}
-		if what == "a beginning with a value" || what == "a value after a free slot" {
-			continue // the values are not among the handles any more
-		}
-		_, err = dense.ReadFrom[int](bytes.NewReader(dense.Snapshot(values, handles)), nil)
+		_, err := dense.ReadFrom[int](bytes.NewReader(dense.Snapshot(values, handles)), nil)
 		assert.ErrorIs(t, err, pool.ErrCorrupt, what)
 	}
+}
+
+// TestSavesAllocateByRecords: a save of each frame makes no garbage for each value.
+func TestSavesAllocateByRecords(t *testing.T) {
+	if testkit.Watched {
+		t.Skip("the race detector allocates")
+	}
+	const n = 10_000
+	s := dense.Must[[4]uint64](nil)
+	for i := range uint64(n) {
+		create(t, s, [4]uint64{i})
+	}
+	s.Refresh()
+	write := func() { _, _ = s.WriteTo(io.Discard) }
+	require.LessOrEqual(t, testing.AllocsPerRun(3, write), 200.0)
+	require.Less(t, testkit.Allocated(write), uint64(8*n+256<<10), "the handles, and buffers")
 }

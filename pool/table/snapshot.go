@@ -1,7 +1,6 @@
 package table
 
 import (
-	"bytes"
 	"encoding"
 	"encoding/binary"
 	"errors"
@@ -10,8 +9,11 @@ import (
 	"io"
 	"reflect"
 	"runtime"
+	"unsafe"
 
 	"coatcheck/pool"
+	"coatcheck/pool/internal/codec"
+	"coatcheck/pool/internal/snapshot"
 )
 
 // A snapshot has the records in pieces, each of which is the snapshot of a pool with some of
@@ -60,12 +62,17 @@ func (t *Table[K, R]) WriteTo(w io.Writer) (int64, error) {
 	s := stream{w: w, head: binary.LittleEndian.AppendUint32([]byte(magic), version)}
 	s.head = binary.LittleEndian.AppendUint64(s.head, uint64(t.rows.n))
 	n := recordsOfPiece[K, R]()
+	copies, err := copiesOf[K]()
+	if err != nil {
+		return 0, fmt.Errorf("table: WriteTo: %w", err)
+	}
+	var e entry[K, R]
 	for first := 0; first == 0 || first < t.rows.n; first += n {
-		if err := t.writePiece(&s, first, min(first+n, t.rows.n)); err != nil {
+		if err := t.writePiece(&s, first, min(first+n, t.rows.n), &e, copies); err != nil {
 			return s.n, fmt.Errorf("table: WriteTo: of the records from %d on: %w", first, err)
 		}
 	}
-	_, err := s.Write(binary.LittleEndian.AppendUint32(nil, s.sum))
+	_, err = s.Write(binary.LittleEndian.AppendUint32(nil, s.sum))
 	return s.n, err
 }
 
@@ -77,52 +84,43 @@ func recordsOfPiece[K, R any]() int {
 	return pieceRecords
 }
 
-// writePiece writes the records from first on, up to end.
-func (t *Table[K, R]) writePiece(s *stream, first, end int) error {
-	p := pool.Must(&pool.Options[entry[K, R]]{Origin: 1, Shards: 1})
-	for i := first; i < end; i++ {
-		_, err := p.InsertFunc(func(_ pool.Handle[entry[K, R]], e *entry[K, R]) {
-			e.Key = t.keys[i]
-			load(&t.rows, Index(i), &e.Record)
-		})
-		if err != nil {
+// writePiece writes the records from first on, up to end. If copies is not nil, each key must equal
+// its copy.
+func (t *Table[K, R]) writePiece(s *stream, first, end int, e *entry[K, R], copies *codec.Copier) error {
+	if copies != nil {
+		if err := mustKeep(t.keys[first:end], copies); err != nil {
 			return err
 		}
 	}
-	if err := mustKeep(t.keys[first:end]); err != nil {
-		return err
-	}
-	_, err := p.WriteTo(s)
+	_, err := snapshot.Flat(s, reflect.TypeFor[entry[K, R]](), 1, end-first, func(i int) unsafe.Pointer {
+		e.Key = t.keys[first+i]
+		load(&t.rows, Index(first+i), &e.Record)
+		return unsafe.Pointer(e)
+	})
 	return err
 }
 
-// mustKeep returns ErrType if one of the keys would not be equal to its copy. A number or a
-// string is, unless it encodes itself.
-func mustKeep[K comparable](keys []K) error {
+// copiesOf returns what copies keys, or nil if each is equal to its copy: numbers and strings are,
+// unless they encode themselves.
+func copiesOf[K comparable]() (*codec.Copier, error) {
 	typ := reflect.TypeFor[K]()
 	if k := typ.Kind(); (k <= reflect.Complex128 || k == reflect.String) && !reflect.PointerTo(typ).Implements(reflect.TypeFor[encoding.BinaryMarshaler]()) {
-		return nil
+		return nil, nil
 	}
-	p := pool.Must(&pool.Options[K]{Shards: 1})
-	for _, k := range keys {
-		if _, err := p.Insert(k); err != nil {
-			return err
+	return codec.Copies(typ)
+}
+
+// mustKeep returns ErrType if one of the keys would not be equal to its copy.
+func mustKeep[K comparable](keys []K, copies *codec.Copier) error {
+	var zero, key, again K
+	for i := range keys {
+		key, again = keys[i], zero
+		if err := copies.Copy(unsafe.Pointer(&key), unsafe.Pointer(&again)); err != nil {
+			return fmt.Errorf("key %v of type %T: %w", keys[i], keys[i], err)
 		}
-	}
-	var b bytes.Buffer
-	if _, err := p.WriteTo(&b); err != nil {
-		return err
-	}
-	copies, err := pool.ReadFrom(&b, &pool.Options[K]{Shards: 1})
-	if err != nil {
-		return fmt.Errorf("%w: keys of type %v cannot be read back: %w", pool.ErrType, typ, err)
-	}
-	i := 0
-	for _, k := range copies.All() {
-		if *k != keys[i] {
-			return fmt.Errorf("%w: key %v of type %v is not equal to its copy", pool.ErrType, keys[i], typ)
+		if again != keys[i] {
+			return fmt.Errorf("%w: key %v of type %T is not equal to its copy", pool.ErrType, keys[i], keys[i])
 		}
-		i++
 	}
 	return nil
 }

@@ -352,3 +352,27 @@ func TestSnapshotTakesLittleMemory(t *testing.T) {
 	c := of[uint32, struct{ A, B uint64 }](table.SoA)
 	require.Less(t, testkit.Allocated(func() { requireRead(t, c, b) }), uint64(16*len(b)))
 }
+
+// TestSavesAllocateByRecords: a save of each frame makes no garbage for each record, whatever the
+// keys are.
+func TestSavesAllocateByRecords(t *testing.T) {
+	if testkit.Watched {
+		t.Skip("the race detector allocates")
+	}
+	testSaves(t, func(i int) uint32 { return uint32(i) })
+	testSaves(t, func(i int) string { return fmt.Sprint(i) })
+	testSaves(t, func(i int) [2]uint32 { return [2]uint32{uint32(i)} }) // each is compared with its copy
+}
+
+func testSaves[K comparable](t *testing.T, key func(i int) K) {
+	const n = 10_000
+	for _, l := range []table.Layout{table.SoA, table.AoS} {
+		tb := of[K, [4]uint64](l)
+		for i := range n {
+			tb.Add(key(i), [4]uint64{uint64(i)})
+		}
+		write := func() { _, _ = tb.WriteTo(io.Discard) }
+		require.LessOrEqual(t, testing.AllocsPerRun(3, write), 400.0, "%T", *new(K))
+		require.Less(t, testkit.Allocated(write), uint64(512<<10), "%T", *new(K))
+	}
+}

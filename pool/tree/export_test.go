@@ -49,3 +49,9 @@ func Seqlocks() (n int) {
 	seqlocks.Range(func(any, any) bool { n++; return true })
 	return n
 }
+
+// The encoding of links.
+var (
+	AppendLinks = appendLinks
+	ParseLinks  = parseLinks
+)

@@ -2,7 +2,6 @@ package tree
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -52,27 +51,29 @@ type words[T any] struct {
 	stamp atom.Uint64
 }
 
-// encodedLinks is the length of encoded links in bytes.
-const encodedLinks = 5 * 8
+// MarshalBinary returns the five handles, in some 15 bytes (appendLinks). The stamp is left out,
+// since it means nothing to another Forest. The error is always nil. It may be called while a Forest
+// changes the links.
+func (w *words[T]) MarshalBinary() ([]byte, error) { return w.AppendBinary(nil) }
 
-// MarshalBinary returns the five handles, 40 bytes, little-endian. The stamp is left out,
-// since it means nothing to another Forest. The error is always nil. It may be called
-// while a Forest changes the links.
-func (w *words[T]) MarshalBinary() ([]byte, error) {
-	b := make([]byte, 0, encodedLinks)
-	for _, link := range w.all() {
-		b = binary.LittleEndian.AppendUint64(b, link.Load())
+// AppendBinary appends what MarshalBinary returns.
+func (w *words[T]) AppendBinary(b []byte) ([]byte, error) {
+	var links [5]uint64
+	for i, link := range w.all() {
+		links[i] = link.Load()
 	}
-	return b, nil
+	return appendLinks(b, links), nil
 }
 
-// UnmarshalBinary decodes the output of MarshalBinary. The value must not be shared yet.
+// UnmarshalBinary decodes the output of MarshalBinary and nothing else. If it returns an error the
+// links are unchanged. The value must not be shared yet.
 func (w *words[T]) UnmarshalBinary(b []byte) error {
-	if len(b) != encodedLinks {
-		return fmt.Errorf("tree: %d bytes of links, want %d", len(b), encodedLinks)
+	links, ok := parseLinks(b)
+	if !ok {
+		return fmt.Errorf("tree: %d bytes are no links", len(b))
 	}
 	for i, link := range w.all() {
-		link.Store(binary.LittleEndian.Uint64(b[8*i:]))
+		link.Store(links[i])
 	}
 	w.stamp.Store(0)
 	return nil

@@ -70,6 +70,40 @@ func TestLinksEncodeThemselves(t *testing.T) {
 	}
 }
 
+// TestLinksTakeFewBytes, and are the same when they are read back, whatever they are. What no links
+// are is refused.
+func TestLinksTakeFewBytes(t *testing.T) {
+	rnd := testkit.Rand(t)
+	one := func() uint64 {
+		switch rnd.IntN(4) {
+		case 0:
+			return 0
+		case 1:
+			return rnd.Uint64() >> rnd.IntN(64)
+		}
+		return uint64(1_000_000_001+2*rnd.IntN(30))<<32 | uint64(100_000+rnd.IntN(60))
+	}
+	for range 20_000 {
+		links := [5]uint64{one(), one(), one(), one(), one()}
+		b := tree.AppendLinks([]byte("before"), links)[6:]
+		got, ok := tree.ParseLinks(b)
+		require.True(t, ok, "%x", links)
+		require.Equal(t, links, got)
+		wrong := bytes.Clone(b)
+		wrong[rnd.IntN(len(b))] ^= 1 << rnd.IntN(8)
+		if got, ok := tree.ParseLinks(wrong); ok {
+			require.Equal(t, wrong, tree.AppendLinks(nil, got))
+		}
+		for n := range b {
+			_, ok := tree.ParseLinks(b[:n])
+			require.False(t, ok, "%d bytes of %x", n, b)
+		}
+	}
+	near := func(i uint64) uint64 { return 1_000_000_001<<32 | i }
+	require.LessOrEqual(t, len(tree.AppendLinks(nil, [5]uint64{near(100_000), 0, 0, near(100_002), near(100_001)})), 14)
+	require.Len(t, tree.AppendLinks(nil, [5]uint64{}), 5)
+}
+
 // TestEmbeddedLinksAreNotAllOfAValue: a T that embeds its Links keeps its other fields.
 // The methods of Links must not become T's.
 func TestEmbeddedLinksAreNotAllOfAValue(t *testing.T) {

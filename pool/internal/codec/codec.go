@@ -1,9 +1,9 @@
 // Package codec encodes the values of a snapshot and decodes them. It is a part of
 // package pool, and the texts of its errors begin as that package's do.
 //
-// A type that encodes itself does so (own.go). One that consists of numbers and bools is
+// A type that encodes itself does so (own.go). One whose values all have encodings of one length is
 // encoded as by encoding/binary (fixed.go). Any other is encoded by its parts (parts.go has the
-// format, values.go the code). A type that would silently lose something is refused, unless it
+// format, number.go that of numbers, encode.go and decode.go the code). A type that would silently lose something is refused, unless it
 // says that it may lose it: by the tag `coatcheck:"-"` of a field.
 //
 // Input may be hostile. A decoder returns an error and does not panic, and it allocates
@@ -26,7 +26,8 @@ var ErrType = errors.New("pool: the type is not one for this snapshot")
 
 // Codec encodes or decodes the values of one snapshot, in order. It is for one goroutine. It
 // is made for a type, and its methods must get pointers to values of that type: a Codec is not
-// generic, so that programs with many types of values have its code once.
+// generic, so that programs with many types of values have its code once. What it makes of a value
+// may depend on the values before.
 type Codec interface {
 	// Append appends the encoding of *v to dst.
 	Append(dst []byte, v unsafe.Pointer) ([]byte, error)
@@ -43,10 +44,6 @@ type Description struct {
 	Encoding Encoding
 	Name     string // for people
 	Parts    string // the structure of the type, unless it encodes itself
-
-	// What version 1 wrote instead of Parts. It had the names of types that encode themselves, and the
-	// very first one was not plain.
-	named, was string
 }
 
 // placed matches what a generic type's name says about the place of its arguments: the paths
@@ -76,21 +73,21 @@ type Encoding uint8
 const (
 	fixedSize Encoding = 1 + iota
 	marshaled
-	gobbed  // by an earlier version; no longer read
-	unsized // by parts, as version 1 did, without the length
 	byParts
+	wideParts    // parts.go tells which types
+	relatedParts // by parts, with handles that are relative to those of other values
 )
 
 func (e Encoding) String() string {
 	switch e {
 	case fixedSize:
-		return "as fixed-size numbers"
+		return "as numbers of fixed size"
 	case marshaled:
 		return "by MarshalBinary"
-	case gobbed:
-		return "by gob"
-	case unsized, byParts:
+	case byParts, wideParts:
 		return "by its parts"
+	case relatedParts:
+		return "by its parts, with handles"
 	}
 	return fmt.Sprintf("in way %d", uint8(e))
 }
@@ -107,81 +104,112 @@ var (
 // Of returns the codec that writes values of t, and reads them back, and its description. It returns
 // ErrType if every encoding would lose something.
 func Of(t reflect.Type) (Codec, Description, error) {
-	content, d, err := plan(t, false)
-	if d.Encoding == byParts {
-		content = sizedCodec{content}
+	p, err := planOf(t, false)
+	if err != nil {
+		return nil, p.Description, err
 	}
-	return content, d, err
+	return p.codec(), p.Description, nil
 }
 
 // Target is a type whose values are read.
-type Target struct {
-	typ     reflect.Type
-	content Codec
-	want    Description
-}
+type Target struct{ plan }
 
 // Into returns t as a Target, or ErrType if its values cannot be read. UnmarshalBinary is enough,
 // without MarshalBinary.
 func Into(t reflect.Type) (Target, error) {
-	content, want, err := plan(t, true)
-	return Target{t, content, want}, err
+	p, err := planOf(t, true)
+	return Target{p}, err
 }
 
 // From returns a codec that reads values from a snapshot that says d, or ErrType if these are of
 // another type. A type that encodes itself, and did not when the snapshot was written, is asked
 // whether it knows what was written.
 func (t Target) From(d Description) (Codec, error) {
-	content, want := t.content, t.want
-	written := fixedSize <= d.Encoding && d.Encoding <= byParts && d.Encoding != gobbed
-	same := d.Parts == want.Parts
-	if d.Encoding == unsized {
-		same = d.Parts == want.was || plain(d.Parts) == want.named
+	want := t.plan
+	if own := want.Encoding == marshaled; d.Encoding == wideParts && want.Encoding != wideParts && !own {
+		// On the platform that wrote it, values take more memory.
+		if p, err := planParts(t.typ, true, true); err == nil {
+			want = p
+		}
 	}
 	switch {
-	case want.Encoding == marshaled && d.Encoding == marshaled:
-		return content, nil
-	case want.Encoding == marshaled && (d.Encoding == fixedSize || d.Encoding == byParts):
+	case want.Encoding == marshaled && (d.Encoding == fixedSize || d.Encoding == byParts || d.Encoding == wideParts):
 		return &Asking{typ: t.typ, written: d.Encoding}, nil
-	case !written || want.Encoding == marshaled || d.Encoding == marshaled:
-		return nil, fmt.Errorf("%w: %s was written %v, and %s is encoded %v", ErrType, plain(d.Name), d.Encoding, want.Name, want.Encoding)
-	case !same:
+	case want.Encoding != d.Encoding:
+		return nil, fmt.Errorf("%w: %s was written %v, and %s is encoded %v%s", ErrType, plain(d.Name), d.Encoding, want.Name, want.Encoding, structures(d, want.Description))
+	case d.Encoding != marshaled && d.Parts != want.Parts:
 		return nil, fmt.Errorf("%w: the values are of %s, which was %s, and are read as %s, which is %s: ReadFromFunc converts values", ErrType, plain(d.Name), d.Parts, want.Name, want.Parts)
-	case d.Encoding == byParts:
-		return sizedCodec{content}, nil
 	}
-	return content, nil // of fixed size, or with parts that are
+	return want.codec(), nil
 }
 
-// plan returns the codec of t, without lengths of values that are written by their parts, and its
-// description. If the codec shall read alone, UnmarshalBinary is enough.
-func plan(t reflect.Type, reads bool) (Codec, Description, error) {
-	d := Description{Name: shorten(plain(t.String()))}
-	own, err := encodesItself(t, reads)
-	if err != nil {
-		return nil, d, fmt.Errorf("%w: %v %w", ErrType, t, err)
+// structures returns the end of an error, with two structures if there are two.
+func structures(d, want Description) string {
+	if d.Encoding == marshaled || want.Encoding == marshaled {
+		return ": ReadFromFunc converts values"
 	}
-	if own {
-		d.Encoding = marshaled
-		return marshalCodec{t}, d, nil
+	return fmt.Sprintf(": it was %s, and is %s: ReadFromFunc converts values", d.Parts, want.Parts)
+}
+
+// plan is how values of a type are written and read.
+type plan struct {
+	Description
+	typ   reflect.Type
+	top   *part
+	bases int
+}
+
+// planOf returns the plan of t. If values are only read, UnmarshalBinary is enough.
+func planOf(t reflect.Type, reads bool) (plan, error) {
+	p, err := planParts(t, reads, false)
+	if costly := (errCostly{}); errors.As(err, &costly) {
+		p, err = planParts(t, reads, true)
 	}
-	if f := fixedOf(t); f != nil {
-		if f.size > MaxValue {
-			return nil, d, fmt.Errorf("%w: %v: %w", ErrType, t, errTooLong)
-		}
-		d.Encoding = fixedSize
-		d.Parts = shorten(describe(t))
-		d.named, d.was = d.Parts, d.Parts
-		return fixedCodec{f}, d, nil
+	return p, err
+}
+
+// planParts is planOf, whose parts may be wide.
+func planParts(t reflect.Type, reads, wide bool) (p plan, err error) {
+	p.typ, p.Name = t, shorten(plain(t.String()))
+	if p.top, p.bases, err = partsOf(t, reads, wide); err != nil {
+		return p, fmt.Errorf("%w: %v: %w", ErrType, t, err)
 	}
-	p, err := partsOf(t, reads)
-	if err != nil {
-		return nil, d, fmt.Errorf("%w: %v: %w", ErrType, t, err)
+	switch {
+	case p.top.own:
+		p.Encoding = marshaled
+		return p, nil
+	case p.top.fixed != nil:
+		p.Encoding = fixedSize
+	case wide:
+		p.Encoding = wideParts
+	case p.top.has(map[*part]bool{}):
+		p.Encoding = relatedParts
+	default:
+		p.Encoding = byParts
 	}
-	names := p.describe(map[*part]int{}, true)
-	d.Encoding, d.Parts = byParts, shorten(p.describe(map[*part]int{}, false))
-	d.named, d.was = shorten(plain(names)), shorten(names)
-	return partsCodec{p}, d, nil
+	p.Parts = shorten(p.top.describe(map[*part]int{}))
+	return p, nil
+}
+
+// content returns the codec of values, without their lengths.
+func (p plan) content() Codec {
+	switch p.Encoding {
+	case marshaled:
+		return marshalCodec{p.typ, p.top.appends}
+	case fixedSize:
+		return fixedCodec{p.top.fixed}
+	case relatedParts:
+		return partsCodec{top: p.top, bases: make([]uint32, p.bases)}
+	}
+	return partsCodec{top: p.top, wide: p.Encoding == wideParts}
+}
+
+// codec returns the codec of values.
+func (p plan) codec() Codec {
+	if p.Encoding == marshaled || p.Encoding == fixedSize {
+		return p.content()
+	}
+	return sizedCodec{p.content()}
 }
 
 // caught turns a panic of a decoder into an error: an UnmarshalBinary may index out of
@@ -197,17 +225,26 @@ type sizedCodec struct{ content Codec }
 
 func (c sizedCodec) Append(dst []byte, v unsafe.Pointer) ([]byte, error) {
 	start := len(dst)
-	dst, err := c.content.Append(dst, v)
+	dst, err := c.content.Append(append(dst, 0), v)
 	if err != nil {
 		return dst, err
 	}
+	n := len(dst) - start - 1
+	if n < 0x80 {
+		dst[start] = byte(n)
+		return dst, nil
+	}
+	return putLength(dst, start, n), nil
+}
+
+// putLength puts n before the last n bytes of dst, which begin behind a byte at start.
+func putLength(dst []byte, start, n int) []byte {
 	var length [binary.MaxVarintLen64]byte
-	n := len(dst) - start
 	k := binary.PutUvarint(length[:], uint64(n))
-	dst = append(dst, length[:k]...)
-	copy(dst[start+k:], dst[start:start+n])
+	dst = append(dst, length[:k-1]...) // room
+	copy(dst[start+k:], dst[start+1:][:n])
 	copy(dst[start:], length[:k])
-	return dst, nil
+	return dst
 }
 
 func (c sizedCodec) Decode(src []byte, v unsafe.Pointer) ([]byte, error) {
@@ -231,17 +268,28 @@ func cutValue(src []byte) (value, rest []byte, err error) {
 }
 
 // marshalCodec is for types that encode themselves. Each encoding follows its length.
-type marshalCodec struct{ typ reflect.Type }
+type marshalCodec struct {
+	typ     reflect.Type
+	appends bool
+}
 
-func (c marshalCodec) Append(dst []byte, v unsafe.Pointer) ([]byte, error) {
-	b, err := reflect.NewAt(c.typ, v).Interface().(encoding.BinaryMarshaler).MarshalBinary()
+func (c marshalCodec) Append(dst []byte, v unsafe.Pointer) (_ []byte, err error) {
+	start, in := len(dst), reflect.NewAt(c.typ, v).Interface()
+	if c.appends {
+		dst, err = in.(encoding.BinaryAppender).AppendBinary(append(dst, 0))
+	} else {
+		var b []byte
+		b, err = in.(encoding.BinaryMarshaler).MarshalBinary()
+		dst = append(append(dst, 0), b...)
+	}
 	if err != nil {
-		return nil, err
+		return dst, err
 	}
-	if len(b) > MaxValue {
-		return nil, errTooLong
+	n := len(dst) - start - 1
+	if n > MaxValue {
+		return dst, errTooLong
 	}
-	return append(binary.AppendUvarint(dst, uint64(len(b))), b...), nil
+	return putLength(dst, start, n), nil
 }
 
 func (c marshalCodec) Decode(src []byte, v unsafe.Pointer) (rest []byte, err error) {
@@ -298,4 +346,35 @@ func (c *Asking) Decode(src []byte, v unsafe.Pointer) (rest []byte, err error) {
 		err = fmt.Errorf("%w: it was written %v, and %v.UnmarshalBinary does not know it: %w", ErrType, c.written, c.typ, err)
 	}
 	return rest, err
+}
+
+// Copier makes copies of values, each by encoding and decoding it, as a snapshot does.
+type Copier struct {
+	write, read Codec
+	encoding    []byte
+}
+
+// Copies returns a Copier of values of t, or ErrType if they cannot be written or read.
+func Copies(t reflect.Type) (*Copier, error) {
+	write, d, err := Of(t)
+	if err != nil {
+		return nil, err
+	}
+	into, err := Into(t)
+	if err != nil {
+		return nil, err
+	}
+	read, err := into.From(d)
+	return &Copier{write: write, read: read}, err
+}
+
+// Copy makes *to, which is zero, the copy of *from.
+func (c *Copier) Copy(from, to unsafe.Pointer) (err error) {
+	if c.encoding, err = c.write.Append(c.encoding[:0], from); err != nil {
+		return err
+	}
+	if _, err = c.read.Decode(c.encoding, to); err != nil {
+		err = fmt.Errorf("%w: it cannot be read back: %w", ErrType, err)
+	}
+	return err
 }

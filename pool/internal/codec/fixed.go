@@ -2,10 +2,8 @@ package codec
 
 import (
 	"encoding/binary"
-	"fmt"
 	"reflect"
 	"slices"
-	"strings"
 	"unsafe"
 )
 
@@ -15,8 +13,9 @@ var order = binary.LittleEndian
 // littleEndian says whether numbers are in memory as they are in the encoding.
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
-// fixed is a type of numbers and bools alone. Its encoding is that of encoding/binary, whose order
-// is little-endian: no gaps, and zeros for fields named _. But bytes are moved as they are: by
+// fixed is a type whose values have encodings of one length: of numbers and bools alone, none of
+// which has a variable length. Its encoding is that of encoding/binary, whose order is
+// little-endian, without fields that are left out or named _. But bytes are moved as they are: by
 // encoding/binary a float32 passes through a float64, which changes the bits of some NaNs.
 type fixed struct {
 	kind fixedKind
@@ -40,13 +39,12 @@ const (
 	raw      fixedKind = iota // size bytes as they are
 	swapped                   // in the other order: a number where littleEndian is false
 	truth                     // a bool
-	nothing                   // a field named _
 	array                     // n elements
 	fieldSet                  // fields
 )
 
-// fixedOf returns t as a fixed, or nil if t has anything but numbers and bools, an unexported field,
-// or one that is left out.
+// fixedOf returns the number or bool t as a fixed, or nil if t is another type, or one whose length
+// varies.
 func fixedOf(t reflect.Type) *fixed {
 	size := int(t.Size())
 	number := func(parts int) *fixed {
@@ -66,14 +64,6 @@ func fixedOf(t reflect.Type) *fixed {
 		return number(1)
 	case reflect.Complex64, reflect.Complex128:
 		return number(2)
-	case reflect.Array:
-		elem := fixedOf(t.Elem())
-		if elem == nil {
-			return nil
-		}
-		return elem.times(t.Len(), t.Elem().Size())
-	case reflect.Struct:
-		return fixedStruct(t)
 	}
 	return nil
 }
@@ -86,22 +76,16 @@ func (f *fixed) times(n int, stride uintptr) *fixed {
 	return &fixed{kind: array, size: n * f.size, elem: f, n: n, stride: stride}
 }
 
-func fixedStruct(t reflect.Type) *fixed {
+// fixedStruct is a struct of type t with these fields, or nil if any of them is not fixed.
+func fixedStruct(t reflect.Type, fields []fieldPart) *fixed {
 	all, numbers := &fixed{kind: fieldSet}, true
-	for i := range t.NumField() {
-		f := t.Field(i)
-		// The fields of an embedded struct are promoted even if its own name is unexported.
-		promoted := f.Anonymous && f.Type.Kind() == reflect.Struct
-		field := fixedOf(f.Type)
-		if field == nil || leftOut(f) || !f.IsExported() && !promoted && f.Name != "_" {
+	for _, f := range fields {
+		if f.fixed == nil {
 			return nil
 		}
-		if f.Name == "_" {
-			field = &fixed{kind: nothing, size: field.size}
-		}
-		numbers = numbers && field.kind == raw
-		all.size += field.size
-		all.fields = append(all.fields, fixedField{field, f.Offset})
+		numbers = numbers && f.fixed.kind == raw
+		all.size += f.fixed.size
+		all.fields = append(all.fields, fixedField{f.fixed, f.offset})
 	}
 	if numbers && all.size == int(t.Size()) {
 		return &fixed{kind: raw, size: all.size} // copying them takes a fifth of the time
@@ -126,8 +110,6 @@ func (f *fixed) append(dst []byte, v unsafe.Pointer) []byte {
 			return append(dst, 1)
 		}
 		return append(dst, 0)
-	case nothing:
-		return append(dst, make([]byte, f.size)...)
 	case array:
 		for i := range f.n {
 			dst = f.elem.append(dst, unsafe.Add(v, uintptr(i)*f.stride))
@@ -177,20 +159,4 @@ func (c fixedCodec) Decode(src []byte, v unsafe.Pointer) ([]byte, error) {
 		return nil, errShort
 	}
 	return c.decode(src, v), nil
-}
-
-// describe returns the structure of t, without names of types.
-func describe(t reflect.Type) string {
-	switch t.Kind() {
-	case reflect.Array:
-		return fmt.Sprintf("[%d]%s", t.Len(), describe(t.Elem()))
-	case reflect.Struct:
-		fields := make([]string, t.NumField())
-		for i := range fields {
-			f := t.Field(i)
-			fields[i] = f.Name + " " + describe(f.Type)
-		}
-		return "struct{" + strings.Join(fields, "; ") + "}"
-	}
-	return t.Kind().String()
 }

@@ -22,17 +22,16 @@ func requireFixed[T any](t *testing.T, v T) {
 	requireEncodes(t, v)
 }
 
-// Values that are copied, and values with gaps, bools or blank fields, have the same encoding.
+// Values that are copied, and values with gaps or bools, have the same encoding.
 func TestFixedSizeIsEncodingBinary(t *testing.T) {
 	requireFixed(t, struct {
-		A uint32
+		A uint16
 		B [2]int16
 		C struct{ D float64 }
 	}{A: 1, B: [2]int16{2, -3}})
 	requireFixed(t, struct {
 		F  float32
 		On bool
-		_  [3]byte
 		N  [2]named
 		C  complex64
 	}{F: 1.5, On: true, N: [2]named{1: 7}, C: -1})
@@ -40,17 +39,28 @@ func TestFixedSizeIsEncodingBinary(t *testing.T) {
 	requireFixed(t, int8(-3))
 	requireFixed(t, float32(math.Pi))
 	requireFixed(t, complex(1, math.Inf(1)))
-	requireFixed(t, [3]uint16{1, 2, 0xFFFE})
+	requireFixed(t, [3]uint32{1, 2, 0xFFFE})
 	requireFixed(t, [2][2]bool{{true, false}, {false, true}})
 	requireFixed(t, struct {
 		A uint8
-		B uint64
+		B float64
 		C [2]struct {
 			D int16
-			_ uint8
-			E int64
+			E [1]int64
 		}
 	}{A: 1, B: 2})
+}
+
+// Blank fields are no part of a value.
+func TestBlankFieldsAreLeftOut(t *testing.T) {
+	b, err := encode(struct {
+		_ [3]byte
+		A uint16
+		_ uint64
+		B bool
+	}{A: 0x201, B: true})
+	require.NoError(t, err)
+	require.Equal(t, []byte{1, 2, 1}, b)
 }
 
 // A bool that was read is 0 or 1, whatever its byte was.

@@ -11,6 +11,7 @@ import (
 var (
 	marshaler   = reflect.TypeFor[encoding.BinaryMarshaler]()
 	unmarshaler = reflect.TypeFor[encoding.BinaryUnmarshaler]()
+	appender    = reflect.TypeFor[encoding.BinaryAppender]()
 )
 
 // leftOut reports whether a field is left out of snapshots, because its tag says so. Its name is
@@ -125,4 +126,19 @@ func generated(m reflect.Method) bool {
 			}
 		}
 	}
+}
+
+// appendsItself reports whether t, which encodes itself, also has an AppendBinary, which is not
+// promoted from a field: that may know no other field, although MarshalBinary does.
+func appendsItself(t reflect.Type) bool {
+	p := reflect.PointerTo(t)
+	if !p.Implements(appender) {
+		return false
+	}
+	for _, t := range []reflect.Type{t, p} {
+		if m, ok := t.MethodByName("AppendBinary"); ok && !generated(m) {
+			return true
+		}
+	}
+	return false
 }

@@ -6,20 +6,19 @@ import (
 	"strings"
 )
 
-// Values that are neither of fixed size nor encode themselves are written by their parts.
-// Numbers are little-endian:
+// Values that are neither of fixed size nor encode themselves are written by their parts:
 //
-//	a type with MarshalBinary   length (4) · its encoding
+//	a type with MarshalBinary   length · its encoding
 //	a type of fixed size        as by encoding/binary
-//	int, uint                   8 bytes
-//	string                      length (4) · bytes
-//	slice                       0 for nil, or 1 + length (4) · elements
-//	map                         the same · keys and elements in turn
+//	a number of variable length number.go
+//	string                      length · bytes
+//	slice                       0 for nil, or 1 + length · elements
+//	map                         0 for nil, or 1 + length, filled up to mapHead bytes · keys and elements in turn
 //	pointer                     0 for nil, or 1 (1) · what it points to
 //	array, struct               elements, or fields without those named _ or left out
 //
-// The encoding does not name the types: the snapshot's header describes T, and a snapshot
-// of another type is refused.
+// where a length is a number. The encoding does not name the types: the snapshot's header
+// describes T, and a snapshot of another type is refused.
 //
 // Input may be forged. A value of n bytes in a snapshot can make ReadFrom allocate at
 // most memoryFactor·n bytes. Three rules ensure that. For each type that is allocated, the
@@ -28,6 +27,9 @@ import (
 // true: a value whose own encoding is shorter is refused, when it is written, and when it is
 // read. And a decoder allocates only for what it has claimed: bytes of the input
 // that no other part can claim (see partsDecoder).
+//
+// A type that the first rule would refuse is written wide: its numbers are of fixed size, and each
+// length has 4 bytes. So numbers of variable length refuse no type.
 
 const (
 	// memoryFactor is how many bytes of memory a byte of input may cost. The most
@@ -41,37 +43,60 @@ const (
 	mapRoom  = 3
 	mapBytes = 64
 
+	// mapHead is the length of what comes before a map's entries. A map of one small entry
+	// affords its memory by it.
+	mapHead = 8
+
 	// maxDepth is how deeply pointers, slices and maps may be nested. A level takes some
 	// 1 KiB of stack. A cycle ends here as well.
 	maxDepth = 1000
 
-	lengthBytes = 4
+	// wideLength is the length of a length in a type that is written wide, and the greatest that
+	// a small length of another type is filled up to.
+	wideLength = 4
 )
 
 // part describes how values of a type are written and read.
 type part struct {
-	typ    reflect.Type
-	own    bool   // by MarshalBinary
-	fixed  *fixed // or as numbers
-	least  int    // bytes of the shortest encoding; if 0, there is only that one
-	memory uint64 // bytes of a value
-	asks   bool   // it is own, or has such fields or elements
+	typ     reflect.Type
+	kind    reflect.Kind
+	own     bool       // by MarshalBinary
+	appends bool       // and by AppendBinary
+	fixed   *fixed     // or as numbers of fixed size
+	number  numberKind // or as one number of another length
+	least   int        // bytes of the shortest encoding; if 0, there is only that one
+	memory  uint64     // bytes of a value
+	asks    bool       // it is own, or has such fields or elements
 
 	key, elem *part
 	entry     int // of a map: bytes of the shortest entry
 	fields    []fieldPart
+	steps     []fieldPart // fields, of which neighbours that are copied as they are make one
 }
+
+// size is the size of a value.
+func (p *part) size() uintptr { return uintptr(p.memory) }
 
 type fieldPart struct {
 	*part
-	index int
+	index  int
+	offset uintptr
+	base   int // which of the bases of generations its handles are relative to
 }
 
 // planner makes the parts of a type.
 type planner struct {
 	reads bool // values are never written
-	known map[reflect.Type]*part
+	wide  bool
+	bases int // of generations, in all
+	known map[knownPart]*part
 	later []reference
+}
+
+// knownPart is a type, and whether it is of numbers that lie in an array or a slice.
+type knownPart struct {
+	typ  reflect.Type
+	many bool
 }
 
 // reference is the place of a part within another one. It is filled after that one is
@@ -83,72 +108,102 @@ type reference struct {
 	path string
 }
 
+// errCostly means that a type takes too much memory for few bytes of input.
+type errCostly struct{ error }
+
 // partsOf returns the part for t, or an error if t cannot be written without loss. If reads is true,
-// it is only read.
-func partsOf(t reflect.Type, reads bool) (*part, error) {
-	pl := planner{reads: reads, known: map[reflect.Type]*part{}}
-	top, err := pl.part(t, "")
+// it is only read. It also returns how many bases of generations there are.
+func partsOf(t reflect.Type, reads, wide bool) (top *part, bases int, err error) {
+	pl := planner{reads: reads, wide: wide, bases: 1, known: map[knownPart]*part{}}
+	top, err = pl.part(t, "", false)
 	for err == nil && len(pl.later) > 0 {
 		r := pl.later[0]
 		pl.later = pl.later[1:]
-		if *r.to, err = pl.part(r.typ, r.path); err == nil {
-			err = r.check()
+		if *r.to, err = pl.part(r.typ, r.path, r.from.kind == reflect.Slice); err == nil {
+			err = r.check(wide)
 		}
 	}
-	return top, err
+	return top, pl.bases, err
 }
 
-// part returns the part for t, found at path: "" for the whole value, else a field.
-func (pl *planner) part(t reflect.Type, path string) (*part, error) {
-	if p := pl.known[t]; p != nil {
+// lengthBytes returns the length of the shortest length.
+func (pl *planner) lengthBytes() uint64 {
+	if pl.wide {
+		return wideLength
+	}
+	return 1
+}
+
+// part returns the part for t, found at path: "" for the whole value, else a field. It may be one of
+// many that lie side by side.
+func (pl *planner) part(t reflect.Type, path string, many bool) (*part, error) {
+	known := knownPart{t, many && numberOf(t) != noNumber}
+	if p := pl.known[known]; p != nil {
 		return p, nil
 	}
-	p := &part{typ: t, memory: uint64(t.Size())}
+	p := &part{typ: t, kind: t.Kind(), memory: uint64(t.Size())}
 	var err error
 	if p.own, err = encodesItself(t, pl.reads); err != nil {
 		return nil, fmt.Errorf("%stype %v %w", at(path), t, err)
 	}
 	var least uint64
 	if p.own {
-		least, p.asks = max(lengthBytes, ceilDiv(p.memory, memoryFactor)), true
-	} else if p.fixed = fixedOf(t); p.fixed != nil {
-		least = uint64(p.fixed.size)
-	} else if least, err = pl.fill(p, path); err != nil {
+		p.appends = appendsItself(t)
+		least, p.asks = max(pl.lengthBytes(), ceilDiv(p.memory, memoryFactor)), true
+	} else if least, err = pl.fill(p, path, many); err != nil {
 		return nil, err
+	}
+	if p.fixed != nil {
+		least = uint64(p.fixed.size)
 	}
 	if least > MaxValue {
 		return nil, fmt.Errorf("%s%w", at(path), errTooLong)
 	}
 	p.least = int(least)
-	pl.known[t] = p
+	pl.known[known] = p
 	return p, nil
 }
 
 // fill completes p by the parts of its type, and returns the length of its shortest
 // encoding.
-func (pl *planner) fill(p *part, path string) (least uint64, err error) {
+func (pl *planner) fill(p *part, path string, many bool) (least uint64, err error) {
 	t := p.typ
 	refer := func(to **part, t reflect.Type, path string) {
 		pl.later = append(pl.later, reference{to, t, p, path})
 	}
-	switch t.Kind() {
-	case reflect.Int, reflect.Uint:
+	p.number = numberOf(t)
+	machine := p.kind == reflect.Int || p.kind == reflect.Uint // its size is that of the platform
+	if p.number != noNumber && !machine && (pl.wide || many && p.number != related) {
+		p.number = noNumber
+	}
+	switch {
+	case p.number != noNumber && pl.wide:
 		return 8, nil
+	case p.number != noNumber:
+		return 1, nil
+	}
+	if p.fixed = fixedOf(t); p.fixed != nil {
+		return uint64(p.fixed.size), nil
+	}
+	switch p.kind {
 	case reflect.String:
-		return lengthBytes, nil
+		return pl.lengthBytes(), nil
 	case reflect.Pointer:
 		refer(&p.elem, t.Elem(), path)
 		return 1, nil
 	case reflect.Slice:
 		refer(&p.elem, t.Elem(), path+"[]")
-		return lengthBytes, nil
+		return pl.lengthBytes(), nil
 	case reflect.Map:
 		refer(&p.key, t.Key(), path+"[key]")
 		refer(&p.elem, t.Elem(), path+"[]")
-		return lengthBytes, nil
+		return pl.lengthBytes(), nil
 	case reflect.Array:
-		if p.elem, err = pl.part(t.Elem(), path+"[]"); err != nil {
+		if p.elem, err = pl.part(t.Elem(), path+"[]", true); err != nil {
 			return 0, err
+		}
+		if p.elem.fixed != nil {
+			p.fixed = p.elem.fixed.times(t.Len(), t.Elem().Size())
 		}
 		p.asks = p.elem.asks
 		return uint64(t.Len()) * uint64(p.elem.least), nil
@@ -159,37 +214,64 @@ func (pl *planner) fill(p *part, path string) (least uint64, err error) {
 	if path == "" {
 		end = "" // T itself is no field
 	}
-	return 0, fmt.Errorf("%s%v values cannot be written%s", at(path), t.Kind(), end)
+	return 0, fmt.Errorf("%s%v values cannot be written%s", at(path), p.kind, end)
 }
 
 func (pl *planner) fillFields(p *part, path string) (least uint64, err error) {
 	if path != "" {
 		path += "."
 	}
+	omits := false
 	for i := range p.typ.NumField() {
 		f := p.typ.Field(i)
 		if f.Name == "_" || leftOut(f) {
+			omits = omits || f.Name != "_"
 			continue // no program can read it, or shall
 		}
-		if !f.IsExported() {
+		// The fields of an embedded struct are promoted even if its own name is unexported.
+		if promoted := f.Anonymous && f.Type.Kind() == reflect.Struct; !f.IsExported() && !promoted {
 			return 0, fmt.Errorf("field %s%s is unexported, and %v has no MarshalBinary%s", path, f.Name, p.typ, wayOut)
 		}
-		field, err := pl.part(f.Type, path+f.Name)
+		field, err := pl.part(f.Type, path+f.Name, false)
 		if err != nil {
 			return 0, err
 		}
-		p.fields = append(p.fields, fieldPart{field, i})
+		p.fields = append(p.fields, fieldPart{field, i, f.Offset, pl.bases})
+		pl.bases++
 		p.asks = p.asks || field.asks
 		least += uint64(field.least)
+	}
+	if !omits { // or a key of a map would not be read back to see whether it is lost
+		p.fixed = fixedStruct(p.typ, p.fields)
+	}
+	if p.fixed == nil {
+		p.steps = joined(p.fields)
 	}
 	return least, nil
 }
 
+// joined returns fields as steps of a copy: fields that are copied as they are, and lie side by side
+// in memory, are one.
+func joined(fields []fieldPart) (steps []fieldPart) {
+	for _, f := range fields {
+		if f.fixed != nil && f.fixed.kind == raw && len(steps) > 0 {
+			last := &steps[len(steps)-1]
+			if last.fixed != nil && last.fixed.kind == raw && last.offset+uintptr(last.least) == f.offset {
+				size := last.least + f.least
+				last.part = &part{fixed: &fixed{kind: raw, size: size}, least: size}
+				continue
+			}
+		}
+		steps = append(steps, f)
+	}
+	return steps
+}
+
 // check returns an error if the referenced part may not stand in this place.
-func (r *reference) check() error {
+func (r *reference) check(wide bool) error {
 	p := r.from
 	switch {
-	case p.typ.Kind() != reflect.Map:
+	case p.kind != reflect.Map:
 		return r.afford(p.elem.memory, uint64(p.elem.least))
 	case p.elem == nil:
 		if p.key.points() {
@@ -197,14 +279,21 @@ func (r *reference) check() error {
 		}
 		return nil
 	}
+	head := uint64(mapHead)
+	if wide {
+		head = wideLength
+	}
 	// A map of one entry, and one of many, by the entry.
 	one, many := mapMemory(p.key, p.elem)
 	p.entry = p.key.least + p.elem.least
 	if p.key.asks || p.elem.asks {
-		need := max(ceilDiv(one, memoryFactor)-lengthBytes, ceilDiv(many, memoryFactor))
-		p.entry = max(p.entry, int(need))
+		need := max(int(ceilDiv(one, memoryFactor))-int(head), int(ceilDiv(many, memoryFactor)))
+		if need > p.entry && !wide {
+			return errCostly{errShort} // entries of variable length could be too short
+		}
+		p.entry = max(p.entry, need)
 	}
-	if err := r.afford(one, lengthBytes+uint64(p.entry)); err != nil {
+	if err := r.afford(one, head+uint64(p.entry)); err != nil {
 		return err
 	}
 	return r.afford(many, uint64(p.entry))
@@ -213,7 +302,7 @@ func (r *reference) check() error {
 // afford returns an error if that is too much memory for so few bytes of a snapshot.
 func (r *reference) afford(memory, least uint64) error {
 	if memory > memoryFactor*least {
-		return fmt.Errorf("%s%v may need %d bytes of memory where a snapshot has %d; the limit is %d times as many", at(r.path), r.typ, memory, least, memoryFactor)
+		return errCostly{fmt.Errorf("%s%v may need %d bytes of memory where a snapshot has %d; the limit is %d times as many", at(r.path), r.typ, memory, least, memoryFactor)}
 	}
 	return nil
 }
@@ -250,42 +339,59 @@ func (p *part) points() bool {
 			return true
 		}
 	}
-	return p.typ.Kind() == reflect.Pointer || p.typ.Kind() == reflect.Array && p.elem != nil && p.elem.points()
+	return p.kind == reflect.Pointer || p.kind == reflect.Array && p.elem != nil && p.elem.points()
 }
 
-// describe returns the structure of p's type. It has no names of types, or only those of types that
-// encode themselves. A type that is being described, or has been, is a number.
-func (p *part) describe(seen map[*part]int, names bool) string {
-	switch t := p.typ; {
-	case p.own && names:
-		return t.String()
+// describe returns the structure of p's type. It has no names of types. A type that is being
+// described, or has been, is a number.
+func (p *part) describe(seen map[*part]int) string {
+	switch {
 	case p.own:
 		return "binary"
-	case p.fixed != nil:
-		return describe(t)
-	case t.Kind() == reflect.Struct || p.elem != nil && t.Name() != "":
+	case p.number == related || p.wideHandle():
+		return "handle"
+	case p.fixed == nil && (p.kind == reflect.Struct || p.elem != nil && p.typ.Name() != ""):
 		if n, ok := seen[p]; ok {
 			return fmt.Sprintf("#%d", n)
 		}
 		seen[p] = len(seen)
 	}
-	switch t := p.typ; t.Kind() {
+	switch p.kind {
 	case reflect.Pointer:
-		return "*" + p.elem.describe(seen, names)
+		return "*" + p.elem.describe(seen)
 	case reflect.Slice:
-		return "[]" + p.elem.describe(seen, names)
+		return "[]" + p.elem.describe(seen)
 	case reflect.Array:
-		return fmt.Sprintf("[%d]%s", t.Len(), p.elem.describe(seen, names))
+		return fmt.Sprintf("[%d]%s", p.typ.Len(), p.elem.describe(seen))
 	case reflect.Map:
-		return "map[" + p.key.describe(seen, names) + "]" + p.elem.describe(seen, names)
+		return "map[" + p.key.describe(seen) + "]" + p.elem.describe(seen)
 	case reflect.Struct:
 		fields := make([]string, len(p.fields))
 		for i, f := range p.fields {
-			fields[i] = t.Field(f.index).Name + " " + f.describe(seen, names)
+			fields[i] = p.typ.Field(f.index).Name + " " + f.describe(seen)
 		}
 		return "struct{" + strings.Join(fields, "; ") + "}"
 	}
-	return p.typ.Kind().String()
+	return p.kind.String()
+}
+
+// wideHandle reports whether p is a handle as a number of fixed size.
+func (p *part) wideHandle() bool {
+	return p.fixed != nil && p.kind == reflect.Uint64 && p.typ.Implements(wordType)
+}
+
+// has reports whether p, or a part of it, is a handle that is relative to others.
+func (p *part) has(seen map[*part]bool) bool {
+	if p == nil || seen[p] {
+		return false
+	}
+	seen[p] = true
+	for _, f := range p.fields {
+		if f.has(seen) {
+			return true
+		}
+	}
+	return p.number == related || p.key.has(seen) || p.elem.has(seen)
 }
 
 // wayOut is the end of a message about a field that cannot be written.

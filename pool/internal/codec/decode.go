@@ -1,0 +1,290 @@
+package codec
+
+import (
+	"encoding"
+	"errors"
+	"reflect"
+	"slices"
+	"unsafe"
+)
+
+var (
+	errFlag  = errors.New("a pointer is marked neither nil nor set")
+	errFill  = errors.New("the length of a map is not filled up")
+	errRange = errors.New("a number is beyond the range of its type on this platform")
+	errTwice = errors.New("a map has a key twice")
+)
+
+// partsDecoder reads one value.
+//
+// Before a part is read, the bytes of its shortest encoding are claimed. Those of a
+// slice's elements are claimed all at once, when its length is known and before it is
+// allocated. Claims never exceed the input that is left, and a byte is claimed by one
+// part at a time. If each part could count on all that is left, nested slices could take
+// the square of the input.
+//
+// The shortest entry of a map may be longer than that of its key and of its element. What was
+// claimed for it beyond these is spare: it is the first that they claim themselves.
+type partsDecoder struct {
+	src     []byte
+	claimed int // bytes of src
+	spare   int // those of them that are spare
+	depth   int
+	wide    bool
+	related relations
+}
+
+// claim claims n times size bytes.
+func (d *partsDecoder) claim(n, size int) error {
+	if size > 0 && n > (len(d.src)-d.claimed+d.spare)/size {
+		return errShort
+	}
+	n *= size
+	spare := min(d.spare, n)
+	d.spare -= spare
+	d.claimed += n - spare
+	return nil
+}
+
+// take returns the next n bytes, which have been claimed.
+func (d *partsDecoder) take(n int) []byte {
+	b := d.src[:n:n]
+	d.src = d.src[n:]
+	d.claimed -= n
+	return b
+}
+
+// number reads a number, of which a byte has been claimed.
+func (d *partsDecoder) number() (uint64, error) {
+	x, k := cutNumber(d.src)
+	if k == 0 {
+		return 0, errShort
+	}
+	if err := d.claim(1, k-1); err != nil {
+		return 0, err
+	}
+	d.take(k)
+	return x, nil
+}
+
+// length reads a length. The bytes of the shortest have been claimed.
+func (d *partsDecoder) length() (int, error) {
+	if d.wide {
+		return int(min(order.Uint32(d.take(wideLength)), MaxValue+1)), nil
+	}
+	x, err := d.number()
+	return int(min(x, MaxValue+1)), err
+}
+
+// bytes reads a length, and that many bytes. least bytes have been claimed for both.
+func (d *partsDecoder) bytes(least int) ([]byte, error) {
+	if d.wide {
+		n, _ := d.length()
+		return d.content(n, least-wideLength)
+	}
+	x, k := cutNumber(d.src)
+	if k == 0 {
+		return nil, errShort
+	}
+	if k > least {
+		if err := d.claim(1, k-least); err != nil {
+			return nil, err
+		}
+		least = k
+	}
+	d.take(k)
+	return d.content(int(min(x, MaxValue+1)), least-k)
+}
+
+// content reads n bytes, of which least have been claimed.
+func (d *partsDecoder) content(n, least int) ([]byte, error) {
+	if n < least {
+		return nil, errSparse
+	}
+	if err := d.claim(1, n-least); err != nil {
+		return nil, err
+	}
+	return d.take(n), nil
+}
+
+// get reads what v points to, which is zero. Its shortest encoding has been claimed.
+func (d *partsDecoder) get(p *part, v unsafe.Pointer) error {
+	switch {
+	case p.own:
+		b, err := d.bytes(p.least)
+		if err != nil {
+			return err
+		}
+		return reflect.NewAt(p.typ, v).Interface().(encoding.BinaryUnmarshaler).UnmarshalBinary(b)
+	case p.fixed != nil:
+		p.fixed.decode(d.take(p.least), v)
+		return nil
+	case p.number != noNumber:
+		return d.store(p, v)
+	}
+	switch p.kind {
+	case reflect.String:
+		b, err := d.bytes(p.least)
+		if err != nil {
+			return err
+		}
+		*(*string)(v) = string(b)
+	case reflect.Struct:
+		field := d.related.field
+		for i := range p.steps {
+			f := &p.steps[i]
+			d.related.field = f.base
+			if err := d.get(f.part, unsafe.Add(v, f.offset)); err != nil {
+				return err
+			}
+		}
+		d.related.field = field
+	case reflect.Array:
+		return d.elements(p, v, p.typ.Len())
+	default:
+		return d.inside(p, v)
+	}
+	return nil
+}
+
+// store reads a number.
+func (d *partsDecoder) store(p *part, v unsafe.Pointer) error {
+	if d.wide {
+		x := order.Uint64(d.take(8))
+		if p.number == signed {
+			x = zigzag(int64(x))
+		}
+		if !storeNumber(p.kind, v, x) {
+			return errRange
+		}
+		return nil
+	}
+	x, err := d.number()
+	if err != nil {
+		return err
+	}
+	if p.number != related {
+		if !storeNumber(p.kind, v, x) {
+			return errRange
+		}
+		return nil
+	}
+	if x == 0 {
+		return nil
+	}
+	if err := d.claim(1, 1); err != nil {
+		return err
+	}
+	a, err := d.number()
+	if err != nil {
+		return err
+	}
+	if x > 1<<32 || a > 1<<32-1 {
+		return errRange
+	}
+	generation := back(uint32(a), d.related.base())
+	*(*uint64)(v) = uint64(generation)<<32 | (x - 1)
+	d.related.saw(generation)
+	return nil
+}
+
+// inside reads a pointer, slice or map and its contents.
+func (d *partsDecoder) inside(p *part, v unsafe.Pointer) error {
+	if d.depth++; d.depth > maxDepth {
+		return errDeep
+	}
+	defer func() { d.depth-- }()
+	if p.kind == reflect.Pointer {
+		return d.pointee(p, v)
+	}
+	before := len(d.src)
+	n, err := d.length()
+	if n--; n < 0 || err != nil {
+		return err
+	}
+	if p.kind == reflect.Map {
+		if k := before - len(d.src); !d.wide {
+			if err := d.claim(1, mapHead-k); err != nil {
+				return err
+			}
+			if slices.Max(d.take(mapHead-k)) != 0 {
+				return errFill
+			}
+		}
+		d.related.maps++
+		err := d.entries(p, p.value(v), n)
+		d.related.maps--
+		return err
+	}
+	if err := d.claim(n, p.elem.least); err != nil {
+		return err
+	}
+	s := reflect.MakeSlice(p.typ, n, n)
+	p.value(v).Set(s)
+	return d.elements(p, s.UnsafePointer(), n)
+}
+
+func (d *partsDecoder) pointee(p *part, v unsafe.Pointer) error {
+	switch d.take(1)[0] {
+	case 0:
+		return nil
+	case 1:
+		if err := d.claim(1, p.elem.least); err != nil {
+			return err
+		}
+		to := reflect.New(p.elem.typ)
+		*(*unsafe.Pointer)(v) = to.UnsafePointer()
+		return d.get(p.elem, to.UnsafePointer())
+	}
+	return errFlag
+}
+
+// entries reads the n entries of a map.
+func (d *partsDecoder) entries(p *part, m reflect.Value, n int) error {
+	if n > 1 && p.key.least == 0 {
+		return errTwice // there is only one such key
+	}
+	if err := d.claim(n, p.entry); err != nil {
+		return err
+	}
+	spare := p.entry - p.key.least - p.elem.least
+	m.Set(reflect.MakeMapWithSize(p.typ, n))
+	key, elem := reflect.New(p.key.typ), reflect.New(p.elem.typ)
+	for i := range n {
+		key.Elem().SetZero()
+		elem.Elem().SetZero()
+		d.spare += spare
+		left := len(d.src)
+		if err := d.get(p.key, key.UnsafePointer()); err != nil {
+			return err
+		}
+		if err := d.get(p.elem, elem.UnsafePointer()); err != nil {
+			return err
+		}
+		if left-len(d.src) < p.entry {
+			return errSparse
+		}
+		if m.SetMapIndex(key.Elem(), elem.Elem()); m.Len() != i+1 {
+			return errTwice
+		}
+	}
+	return nil
+}
+
+// elements reads n elements of an array or a slice, from v on.
+func (d *partsDecoder) elements(p *part, v unsafe.Pointer, n int) error {
+	if n == 0 || p.elem.least == 0 {
+		return nil
+	}
+	size := p.elem.size()
+	if p.elem.fixed != nil {
+		p.elem.fixed.times(n, size).decode(d.take(n*p.elem.least), v)
+		return nil
+	}
+	for i := range n {
+		if err := d.get(p.elem, unsafe.Add(v, uintptr(i)*size)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,318 @@
+package codec
+
+import (
+	"bytes"
+	"encoding"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"unsafe"
+)
+
+var (
+	errDeep = fmt.Errorf("it is nested deeper than %d pointers, slices and maps, or leads back to itself", maxDepth)
+
+	errSparse = fmt.Errorf("it takes more than %d times as much memory as its encoding", memoryFactor)
+	errLost   = errors.New("a key of a map is another one when it is read back")
+)
+
+// partsCodec is for types that are written by their parts.
+type partsCodec struct {
+	top  *part
+	wide bool
+
+	// bases are the first generation of each field of handles, or 0. It is nil if there are none.
+	bases []uint32
+}
+
+func (c partsCodec) Append(dst []byte, v unsafe.Pointer) ([]byte, error) {
+	e := partsEncoder{dst: dst, limit: len(dst) + MaxValue, wide: c.wide, related: relations{bases: c.bases}}
+	err := e.put(c.top, v)
+	return e.dst, err
+}
+
+func (c partsCodec) Decode(src []byte, v unsafe.Pointer) (rest []byte, err error) {
+	defer caught(&err)
+	return c.top.decode(src, v, c.wide, relations{bases: c.bases})
+}
+
+// decode reads v, which is zero, from the beginning of src, and returns the rest.
+func (p *part) decode(src []byte, v unsafe.Pointer, wide bool, r relations) (rest []byte, err error) {
+	d := partsDecoder{src: src, wide: wide, related: r}
+	if err = d.claim(1, p.least); err == nil {
+		err = d.get(p, v)
+	}
+	return d.src, err
+}
+
+// relations tells what handles are relative to.
+type relations struct {
+	bases []uint32
+	field int // whose base it is
+	maps  int // which base is not set within: the order of a map's entries is not theirs in the encoding
+}
+
+// base returns what the generation of the next handle is relative to.
+func (r *relations) base() uint32 { return r.bases[r.field] }
+
+// saw notes the generation of a handle.
+func (r *relations) saw(generation uint32) {
+	if r.maps == 0 && r.bases[r.field] == 0 {
+		r.bases[r.field] = generation
+	}
+}
+
+// sliceHeader is a slice in memory.
+type sliceHeader struct {
+	data     unsafe.Pointer
+	len, cap int
+}
+
+// value returns v, a pointer to a value of p's type, as that value.
+func (p *part) value(v unsafe.Pointer) reflect.Value { return reflect.NewAt(p.typ, v).Elem() }
+
+// partsEncoder writes one value.
+type partsEncoder struct {
+	dst     []byte
+	limit   int // the greatest length of dst
+	depth   int
+	wide    bool
+	related relations
+}
+
+// put appends what v points to.
+func (e *partsEncoder) put(p *part, v unsafe.Pointer) error {
+	if p.own {
+		return e.own(p, v)
+	}
+	if err := e.room(1, max(p.least, mostBytes+wideLength)); err != nil {
+		return err
+	}
+	if p.fixed != nil {
+		e.dst = p.fixed.append(e.dst, v)
+		return nil
+	}
+	if p.number != noNumber {
+		e.number(p, v)
+		return nil
+	}
+	switch p.kind {
+	case reflect.String:
+		s := *(*string)(v)
+		if err := e.room(len(s), 1); err != nil {
+			return err
+		}
+		e.length(len(s))
+		e.dst = append(e.dst, s...)
+	case reflect.Struct:
+		field := e.related.field
+		for i := range p.steps {
+			f := &p.steps[i]
+			e.related.field = f.base
+			if err := e.put(f.part, unsafe.Add(v, f.offset)); err != nil {
+				return err
+			}
+		}
+		e.related.field = field
+	case reflect.Array:
+		return e.elements(p, v, p.typ.Len())
+	default:
+		return e.inside(p, v)
+	}
+	return nil
+}
+
+// number appends a number.
+func (e *partsEncoder) number(p *part, v unsafe.Pointer) {
+	switch {
+	case p.number == related:
+		h := *(*uint64)(v)
+		if h == 0 {
+			e.dst = append(e.dst, 0)
+			return
+		}
+		generation := uint32(h >> 32)
+		e.dst = appendNumber(e.dst, uint64(uint32(h))+1)
+		e.dst = appendNumber(e.dst, uint64(away(generation, e.related.base())))
+		e.related.saw(generation)
+	case e.wide && p.number == signed:
+		e.dst = order.AppendUint64(e.dst, uint64(*(*int)(v)))
+	case e.wide:
+		e.dst = order.AppendUint64(e.dst, uint64(*(*uint)(v)))
+	default:
+		e.dst = appendNumber(e.dst, loadNumber(p.kind, v))
+	}
+}
+
+// own appends a value that encodes itself.
+func (e *partsEncoder) own(p *part, v unsafe.Pointer) (err error) {
+	at, in := len(e.dst), reflect.NewAt(p.typ, v).Interface()
+	if p.appends {
+		e.dst, err = in.(encoding.BinaryAppender).AppendBinary(append(e.dst, 0))
+	} else {
+		var b []byte
+		b, err = in.(encoding.BinaryMarshaler).MarshalBinary()
+		e.dst = append(append(e.dst, 0), b...)
+	}
+	if err != nil {
+		return err
+	}
+	n := len(e.dst) - at - 1
+	if err := e.room(0, 1); err != nil {
+		return err
+	}
+	if wideLength+n < p.least {
+		return fmt.Errorf("%w: %v: %w", ErrType, p.typ, errSparse)
+	}
+	var length [mostBytes]byte
+	k := wideLength
+	if e.wide {
+		order.PutUint32(length[:], uint32(n))
+	} else {
+		k = len(appendLong(length[:0], uint64(n), p.least-n))
+	}
+	e.dst = append(e.dst, length[:k-1]...) // room
+	copy(e.dst[at+k:], e.dst[at+1:][:n])
+	copy(e.dst[at:], length[:k])
+	return nil
+}
+
+// inside appends a pointer, slice or map and its contents.
+func (e *partsEncoder) inside(p *part, v unsafe.Pointer) error {
+	if e.depth++; e.depth > maxDepth {
+		return fmt.Errorf("%w: %w", ErrType, errDeep)
+	}
+	defer func() { e.depth-- }()
+	switch p.kind {
+	case reflect.Pointer:
+		to := *(*unsafe.Pointer)(v)
+		if to == nil {
+			e.dst = append(e.dst, 0)
+			return nil
+		}
+		e.dst = append(e.dst, 1)
+		return e.put(p.elem, to)
+	case reflect.Slice:
+		s := *(*sliceHeader)(v)
+		if s.data == nil {
+			e.length(0)
+			return nil
+		}
+		if err := e.room(s.len, max(1, p.elem.least)); err != nil {
+			return err
+		}
+		e.length(s.len + 1)
+		return e.elements(p, s.data, s.len)
+	}
+	m := p.value(v)
+	if m.IsNil() {
+		e.length(0)
+		return nil
+	}
+	if err := e.room(m.Len(), max(1, p.entry)); err != nil {
+		return err
+	}
+	at := len(e.dst)
+	e.length(m.Len() + 1)
+	if !e.wide {
+		e.dst = append(e.dst, make([]byte, mapHead-(len(e.dst)-at))...)
+	}
+	e.related.maps++
+	err := e.entries(p, m)
+	e.related.maps--
+	return err
+}
+
+// entries appends the keys and the elements of a map, in the order of the bytes of the entries, so
+// that equal maps have one encoding.
+func (e *partsEncoder) entries(p *part, m reflect.Value) error {
+	var spans [][2]int // of the entries
+	key, elem := reflect.New(p.key.typ), reflect.New(p.elem.typ)
+	check := p.key.own || p.key.fixed == nil && p.key.number == noNumber && p.key.kind != reflect.String
+	for entry := m.MapRange(); entry.Next(); {
+		key.Elem().SetIterKey(entry)
+		elem.Elem().SetIterValue(entry)
+		at := len(e.dst)
+		if err := e.put(p.key, key.UnsafePointer()); err != nil {
+			return err
+		}
+		if check && !p.key.finds(key.Elem(), e.dst[at:], e.wide, e.related) {
+			return fmt.Errorf("%w: %v: %w", ErrType, p.key.typ, errLost)
+		}
+		if err := e.put(p.elem, elem.UnsafePointer()); err != nil {
+			return err
+		}
+		if len(e.dst)-at < p.entry {
+			return fmt.Errorf("%w: %v: %w", ErrType, p.typ, errSparse)
+		}
+		spans = append(spans, [2]int{at, len(e.dst)})
+	}
+	if len(spans) > 1 {
+		slices.SortFunc(spans, func(a, b [2]int) int { return bytes.Compare(e.dst[a[0]:a[1]], e.dst[b[0]:b[1]]) })
+		sorted := make([]byte, 0, spanned(spans))
+		for _, s := range spans {
+			sorted = append(sorted, e.dst[s[0]:s[1]]...)
+		}
+		copy(e.dst[len(e.dst)-len(sorted):], sorted)
+	}
+	return nil
+}
+
+// spanned returns how many bytes spans have.
+func spanned(spans [][2]int) (n int) {
+	for _, s := range spans {
+		n += s[1] - s[0]
+	}
+	return n
+}
+
+// finds reports whether a key is the same when it is read back. If not, as where UnmarshalBinary
+// makes a new time.Location, the copy's map would not find it; and two keys may have one encoding.
+// Keys with a NaN are never found.
+func (p *part) finds(key reflect.Value, encoding []byte, wide bool, r relations) (ok bool) {
+	if !key.Equal(key) {
+		return true
+	}
+	again := reflect.New(p.typ)
+	err := func() (err error) {
+		defer caught(&err)
+		_, err = p.decode(encoding, again.UnsafePointer(), wide, r)
+		return err
+	}()
+	return err == nil && key.Equal(again.Elem())
+}
+
+// elements appends n elements of an array or a slice, from v on.
+func (e *partsEncoder) elements(p *part, v unsafe.Pointer, n int) error {
+	if n == 0 || p.elem.least == 0 {
+		return nil
+	}
+	size := p.elem.size()
+	if p.elem.fixed != nil { // a slice: such an array is of fixed size itself
+		e.dst = p.elem.fixed.times(n, size).append(e.dst, v)
+		return nil
+	}
+	for i := range n {
+		if err := e.put(p.elem, unsafe.Add(v, uintptr(i)*size)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// room returns an error unless n times size bytes, and a length, fit below the limit.
+func (e *partsEncoder) room(n, size int) error {
+	if left := e.limit - len(e.dst) - mapHead; left < 0 || size > 0 && n > left/size {
+		return errTooLong
+	}
+	return nil
+}
+
+func (e *partsEncoder) length(n int) {
+	if e.wide {
+		e.dst = order.AppendUint32(e.dst, uint32(n))
+		return
+	}
+	e.dst = appendNumber(e.dst, uint64(n))
+}

@@ -1,0 +1,184 @@
+package codec_test
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"reflect"
+	"strconv"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/internal/check/testkit"
+	"coatcheck/pool/internal/codec"
+)
+
+// handle has what package pool's handles have.
+type handle uint64
+
+func (h handle) Index() uint32      { return uint32(h) }
+func (h handle) Generation() uint32 { return uint32(h >> 32) }
+func (h handle) IsZero() bool       { return h == 0 }
+
+func handleOf(index, generation uint32) handle { return handle(generation)<<32 | handle(index) }
+
+// TestNumbersTakeWhatTheyNeed: in fields, in slices of structs, and in maps. In arrays and slices of
+// numbers they are as in memory, but for an int.
+func TestNumbersTakeWhatTheyNeed(t *testing.T) {
+	requireLength(t, 1, 0)
+	requireLength(t, 1, -64)
+	requireLength(t, 2, 64)
+	requireLength(t, 2, int32(-65))
+	requireLength(t, 9, math.MinInt64)
+	requireLength(t, 9, uint64(math.MaxUint64))
+	requireLength(t, 8, uint64(1<<56-1))
+	requireLength(t, 9, uint64(1<<56))
+	requireLength(t, 5, uint32(math.MaxUint32))
+	requireLength(t, 5, int32(math.MinInt32))
+	requireLength(t, 2, int16(1))
+	requireLength(t, 8, 1.0)
+	requireLength(t, 12, [3]uint32{1})
+	requireLength(t, 1+16, []uint64{1, math.MaxUint64})
+	requireLength(t, 3, [3]int{1})
+	requireLength(t, 1+2*3, []struct {
+		N  int64
+		On bool
+		M  uint32
+	}{{-1, true, 2}, {1, false, 3}})
+	requireLength(t, 8+2, map[int64]uint32{-1: 2})
+	rnd := testkit.Rand(t)
+	for range 10_000 {
+		x := rnd.Uint64() >> rnd.IntN(64)
+		type all struct {
+			A    int
+			B    int32
+			C    int64
+			D    uint
+			E    uint32
+			F    uint64
+			G    float32
+			H, I handle
+			J    []handle
+			K    [2]int32
+			L    map[handle]int64
+		}
+		y := rnd.Uint64() >> rnd.IntN(64)
+		requireEncodes(t, all{int(x), int32(x), -int64(x), uint(x), uint32(x), x, float32(x), handle(x), handle(y), []handle{handle(y), 0, handle(x)}, [2]int32{int32(y)}, map[handle]int64{handle(x): 1, handle(y): 2}})
+	}
+}
+
+func requireLength[T any](t *testing.T, n int, v T) {
+	t.Helper()
+	b, err := encode(v)
+	require.NoError(t, err)
+	require.Len(t, b, n, "%T %v", v, v)
+	requireEncodes(t, v)
+}
+
+// TestHandlesAreRelative: each field's to the first one that it had, whichever types its handles have.
+// What the first is in a map, and the order of entries, do not matter.
+func TestHandlesAreRelative(t *testing.T) {
+	const a, b = 1_000_000_001, 3_000_000_001
+	type value struct {
+		To, From handle
+		List     []struct{ At handle }
+		By       map[handle]handle
+	}
+	one := func(i uint32) value {
+		v := value{handleOf(i, a+2*i), handleOf(100+i, b-2*i), make([]struct{ At handle }, 2), map[handle]handle{}}
+		v.List[1].At = handleOf(i, b)
+		for k := range i % 4 {
+			v.By[handleOf(i, a+2*k)] = handleOf(k, b+2*k)
+		}
+		return v
+	}
+	w, d, err := codec.Of(reflect.TypeFor[value]())
+	require.NoError(t, err)
+	require.Equal(t, "struct{To handle; From handle; List []struct{At handle}; By map[handle]handle}", d.Parts)
+	var encoded [2][]byte
+	const n = 40
+	for i := range encoded { // a map has another order each time
+		w, _, err = codec.Of(reflect.TypeFor[value]())
+		require.NoError(t, err)
+		for k := range uint32(n) {
+			v := one(k)
+			encoded[i], err = w.Append(encoded[i], unsafe.Pointer(&v))
+			require.NoError(t, err)
+		}
+	}
+	require.Equal(t, encoded[0], encoded[1])
+	into, err := codec.Into(reflect.TypeFor[value]())
+	require.NoError(t, err)
+	read, err := into.From(d)
+	require.NoError(t, err)
+	rest := encoded[0]
+	for k := range uint32(n) {
+		var v value
+		rest, err = read.Decode(rest, unsafe.Pointer(&v))
+		require.NoError(t, err)
+		require.Equal(t, one(k), v, "value %d", k)
+	}
+	require.Empty(t, rest)
+
+	type flat struct{ To, From handle }
+	w, _, err = codec.Of(reflect.TypeFor[flat]())
+	require.NoError(t, err)
+	for k := range uint32(n) {
+		v := flat{handleOf(k, a+2*k), handleOf(k, b-2*k)}
+		out, err := w.Append(nil, unsafe.Pointer(&v))
+		require.NoError(t, err)
+		if k > 0 {
+			require.Len(t, out, 5, "of %v", v)
+		}
+	}
+}
+
+// TestAnyWordIsAHandle: whatever its generation is.
+func TestAnyWordIsAHandle(t *testing.T) {
+	rnd := testkit.Rand(t)
+	type pair struct{ A, B handle }
+	for range 10_000 {
+		first := rnd.Uint64() >> rnd.IntN(64)
+		second := first + uint64(rnd.IntN(1000)-500)<<32
+		if rnd.IntN(3) == 0 {
+			second = bits.RotateLeft64(first, rnd.IntN(64))
+		}
+		requireEncodes(t, []pair{{handle(first), handle(second)}, {handle(second), handle(first)}})
+	}
+	requireEncodes(t, []pair{{1, 1 << 32}, {1<<64 - 1, 0}, {1<<32 - 1, 1<<63 | 1}})
+}
+
+// TestCostlyTypesAreWide: what takes much memory beside its numbers is written with numbers of fixed
+// size, and read back. Nothing that could be written with these is refused.
+func TestCostlyTypesAreWide(t *testing.T) {
+	type costly struct {
+		ID   int
+		To   handle
+		N    uint32
+		Name string
+		memo [40]uint64 `coatcheck:"-"`
+	}
+	_ = costly{}.memo
+	v := []costly{{ID: -7, To: handleOf(3, 5), N: 9, Name: "a"}, {}}
+	requireLength(t, 4+2*24+1, v)
+	_, err := encode([]struct {
+		N    int16
+		memo [200]uint64 `coatcheck:"-"`
+	}{})
+	require.ErrorIs(t, err, codec.ErrType, fmt.Sprint(err))
+}
+
+// TestIntsBeyondRange: a number beyond the range of its type, or of this platform's int, is an error.
+func TestIntsBeyondRange(t *testing.T) {
+	forged[int32](t, "beyond the range", 0x80, 0x80, 0x80, 0x80, 0x10)
+	forged[uint32](t, "beyond the range", 0x80, 0x80, 0x80, 0x80, 0x10)
+	forged[handle](t, "beyond the range", 0x81, 0x80, 0x80, 0x80, 0x10, 0)
+	forged[handle](t, "beyond the range", 1, 0x80, 0x80, 0x80, 0x80, 0x10)
+	if strconv.IntSize == 64 {
+		return
+	}
+	forged[int](t, "beyond the range", 0x80, 0x80, 0x80, 0x80, 0x10)
+	forged[uint](t, "beyond the range", 0x80, 0x80, 0x80, 0x80, 0x10)
+}

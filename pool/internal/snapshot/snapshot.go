@@ -1,0 +1,232 @@
+// Package snapshot writes the records that a snapshot consists of. It is a part of package pool,
+// whose snapshot.go tells what they mean, and the texts of its errors begin as that package's do.
+//
+// [Writer] writes one record after the other. [Flat] writes the snapshot of a pool that has some
+// values and was never used otherwise: what package dense and package table write, without a pool.
+//
+// Numbers are little-endian. A record is
+//
+//	kind (1 byte) · zeros (3) · first slot (4) · slots (4) · length (4) · payload · checksum (4)
+//
+// and the header is the same, with magic and version instead of kind, first slot and slots.
+// The checksum is the CRC-32C of all bytes before it except other checksums. So a record
+// cannot be moved, repeated or taken from another snapshot.
+package snapshot
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"reflect"
+	"unsafe"
+
+	"coatcheck/pool/internal/codec"
+	"coatcheck/shard"
+)
+
+const (
+	Magic   = "\x89coat\r\n\x1a" // not text, and changed by a conversion of line ends
+	Version = 3                  // 1 and 2 were never released
+
+	HeadBytes = 16
+	SumBytes  = 4
+
+	// BlockBytes is the memory of a record's slots, which ReadFrom allocates for some 20
+	// bytes of input. If it were larger, hostile input could allocate more. If it were
+	// smaller, vacant slots would need more records.
+	BlockBytes = 16 << 10
+
+	// FlushBytes is the length of values at which a record ends before its block does.
+	FlushBytes = 256 << 10
+
+	// MaxPayload is the greatest length of a payload: the generations of a block, FlushBytes
+	// of values, and one value more.
+	MaxPayload = codec.MaxValue + 1<<20
+
+	MaxHeader = 1 << 13
+)
+
+// The kinds of records.
+const (
+	Values = 1 + iota
+	Generations
+	End
+	Skips
+	Order
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// Sum continues a checksum by b.
+func Sum(sum uint32, b []byte) uint32 { return crc32.Update(sum, castagnoli, b) }
+
+// Header is the payload of the header:
+//
+//	encoding (1) · least first generation (4) · first one of slots never used (4) ·
+//	T's name · what T is made of
+type Header struct {
+	codec.Description        // of T
+	First             uint32 // the least live generation of any slot
+	Fresh             uint32 // the first one of slots that were never used
+}
+
+// appendTo appends the header to b.
+func (h *Header) appendTo(b []byte) []byte {
+	b = append(b, byte(h.Encoding))
+	b = binary.LittleEndian.AppendUint32(b, h.First)
+	b = binary.LittleEndian.AppendUint32(b, h.Fresh)
+	b = append(binary.AppendUvarint(b, uint64(len(h.Name))), h.Name...)
+	return append(binary.AppendUvarint(b, uint64(len(h.Parts))), h.Parts...)
+}
+
+// Parse reads a header from b and reports whether it is well-formed.
+func (h *Header) Parse(b []byte) bool {
+	if len(b) < 9 {
+		return false
+	}
+	h.Encoding = codec.Encoding(b[0])
+	h.First = binary.LittleEndian.Uint32(b[1:])
+	h.Fresh = binary.LittleEndian.Uint32(b[5:])
+	var ok bool
+	if h.Name, b, ok = cutString(b[9:]); !ok {
+		return false
+	}
+	h.Parts, b, ok = cutString(b)
+	return ok && len(b) == 0 && h.First%2 == 1 && h.Fresh%2 == 1 && h.First <= h.Fresh && h.Fresh <= shard.LastGeneration
+}
+
+// cutString reads a string that follows its length.
+func cutString(b []byte) (s string, rest []byte, ok bool) {
+	n, k := binary.Uvarint(b)
+	if k <= 0 || n > uint64(len(b)-k) {
+		return "", nil, false
+	}
+	return string(b[k:][:n]), b[k:][n:], true
+}
+
+// AppendRuns appends generations as runs of equal ones: how many, and which, less first-1.
+func AppendRuns(b []byte, generations []uint32, first uint32) []byte {
+	for len(generations) > 0 {
+		g, n := generations[0], 1
+		for n < len(generations) && generations[n] == g {
+			n++
+		}
+		b = binary.AppendUvarint(b, uint64(n))
+		b = binary.AppendUvarint(b, uint64(g-(first-1)))
+		generations = generations[n:]
+	}
+	return b
+}
+
+// ParseRuns reads the generations of n slots into dst, and returns the rest of b.
+func ParseRuns(b []byte, dst []uint32, n int, first uint32) (generations []uint32, rest []byte, ok bool) {
+	dst = dst[:0]
+	for len(dst) < n {
+		count, k := binary.Uvarint(b)
+		if k <= 0 || count == 0 || count > uint64(n-len(dst)) {
+			return nil, nil, false
+		}
+		b = b[k:]
+		g, k := binary.Uvarint(b)
+		if k <= 0 || g > uint64(shard.Spent-(first-1)) {
+			return nil, nil, false
+		}
+		b = b[k:]
+		for range count {
+			dst = append(dst, uint32(g)+first-1)
+		}
+	}
+	return dst, b, true
+}
+
+// SlotsOf returns the greatest number of slots, of the given size, of a record.
+func SlotsOf(size uintptr) int { return int(max(1, BlockBytes/size)) }
+
+// Writer writes the records of one snapshot.
+type Writer struct {
+	W       io.Writer
+	Written int64  // bytes
+	Record  []byte // the next one, to whose end its payload is appended
+
+	sum uint32 // of what was written, without checksums
+}
+
+// Header writes the header.
+func (w *Writer) Header(h *Header) error {
+	w.Record = append(w.Record[:0], Magic...)
+	w.Record = binary.LittleEndian.AppendUint32(w.Record, Version)
+	w.Record = append(w.Record, 0, 0, 0, 0) // the length
+	w.Record = h.appendTo(w.Record)
+	return w.Flush()
+}
+
+// Begin starts a record.
+func (w *Writer) Begin(kind byte, first uint32, slots int) {
+	w.Record = append(w.Record[:0], kind, 0, 0, 0)
+	w.Record = binary.LittleEndian.AppendUint32(w.Record, first)
+	w.Record = binary.LittleEndian.AppendUint32(w.Record, uint32(slots))
+	w.Record = append(w.Record, 0, 0, 0, 0) // the length
+}
+
+// Flush completes the record and writes it.
+func (w *Writer) Flush() error {
+	payload := len(w.Record) - HeadBytes
+	binary.LittleEndian.PutUint32(w.Record[HeadBytes-4:], uint32(payload))
+	w.sum = Sum(w.sum, w.Record)
+	w.Record = binary.LittleEndian.AppendUint32(w.Record, w.sum)
+	n, err := w.W.Write(w.Record)
+	w.Written += int64(n)
+	if err == nil && n < len(w.Record) {
+		err = io.ErrShortWrite
+	}
+	if err != nil {
+		return fmt.Errorf("pool: WriteTo: %w", err)
+	}
+	return nil
+}
+
+// End writes the record that ends a snapshot.
+func (w *Writer) End(slots uint32, values uint64) error {
+	w.Begin(End, slots, 0)
+	w.Record = binary.LittleEndian.AppendUint64(w.Record, values)
+	return w.Flush()
+}
+
+// Flat writes the snapshot of a pool whose slots have one value after the other, of type t, all of
+// them in their first life, which is first. Value returns the n values, in order, and Flat is done
+// with one when it asks for the next. It returns how many bytes it has written.
+func Flat(to io.Writer, t reflect.Type, first uint32, n int, value func(i int) unsafe.Pointer) (int64, error) {
+	values, d, err := codec.Of(t)
+	if err != nil {
+		return 0, err
+	}
+	w := Writer{W: to}
+	if err := w.Header(&Header{Description: d, First: first, Fresh: first}); err != nil {
+		return w.Written, err
+	}
+	var run []byte
+	most := SlotsOf(t.Size() + leastBeside)
+	for done := 0; done < n; {
+		run = run[:0]
+		k := 0
+		for k < min(most, n-done) && len(run) < FlushBytes {
+			if run, err = values.Append(run, value(done+k)); err != nil {
+				return w.Written, fmt.Errorf("pool: WriteTo: value %d@%d: %w", done+k, first, err)
+			}
+			k++
+		}
+		w.Begin(Values, uint32(done), k)
+		w.Record = binary.AppendUvarint(binary.AppendUvarint(w.Record, uint64(k)), 1) // a run of their generations
+		w.Record = append(w.Record, run...)
+		if err := w.Flush(); err != nil {
+			return w.Written, err
+		}
+		done += k
+	}
+	err = w.End(uint32(n), uint64(n))
+	return w.Written, err
+}
+
+// leastBeside is what a slot has besides its value, at least, with what ReadFrom counts besides.
+const leastBeside = 8 + shard.BesideSlot
