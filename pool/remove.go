@@ -31,7 +31,7 @@ func (p *Pool[T]) Remove(h Handle[T]) bool {
 //
 // Guards and Refs may still use the value in its slot. With a Reset, the pool zeroes the slot and
 // does not Reset it. So what the copy refers to belongs to the caller, and to copies that Get
-// made before.
+// made before. If another value's Reset panics, Take panics too, and returns no copy.
 func (p *Pool[T]) Take(h Handle[T]) (v T, ok bool) {
 	if debugging {
 		warnOfCopy[T]()
@@ -62,16 +62,40 @@ func (c *core) removeBatch(hs []uint64) int {
 // Drain returns an iterator that removes the live values one after the other, and yields shallow
 // copies. It copies without synchronization, as Take does. If several Drains run at once, each
 // value is yielded by one. A loop that ends early leaves the rest in the pool. Drain holds no
-// pin.
+// pin. If a Reset panics, the loop gets the value that was removed just then before Drain panics too.
 func (p *Pool[T]) Drain() iter.Seq2[Handle[T], T] {
+	if debugging {
+		warnOfCopy[T]()
+	}
 	return func(yield func(Handle[T], T) bool) {
 		t := p.pages()
 		for h := range liveSlots[T](t, 0, t.Limit) {
-			if v, ok := p.Take(h); ok && !yield(h, v) {
+			if !p.drain(h, yield) {
 				return
 			}
 		}
 	}
+}
+
+// drain takes the value of h, if there is one, and yields it, also if the removal calls a Reset that
+// does not return: nobody else could get the value. It reports whether the loop goes on. In a
+// function literal, a deferred call would allocate.
+func (p *Pool[T]) drain(h Handle[T], yield func(Handle[T], T) bool) (more bool) {
+	var v T
+	moved, removed := false, false
+	defer func() {
+		if moved && !removed {
+			yield(h, v)
+		}
+	}()
+	s, k, seen := p.arena.Unlink(hint.Frame(), uint64(h))
+	if k != nil {
+		v, moved = *shard.ValueOf[T](k), true
+		s.Retire(k, uint64(h), seen)
+	}
+	removed = true
+	p.ended(uint64(h), moved)
+	return !moved || yield(h, v)
 }
 
 // DeleteFunc removes the values for which del returns true, and returns how many it removed. It

@@ -2,6 +2,7 @@ package pool_test
 
 import (
 	"errors"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -91,4 +92,39 @@ func TestRefusedValueIsReset(t *testing.T) {
 		return nil
 	})
 	require.NoError(t, err)
+}
+
+// A Drain whose removals call Resets that panic, or end their goroutine, yields each value all the same.
+func TestDrainYieldsAllBesideResetsThatFail(t *testing.T) {
+	for name, fail := range map[string]func(){"panic": func() { panic("no") }, "Goexit": runtime.Goexit} {
+		fails, removing := 0, false
+		p := tiny(t, &pool.Options[int]{Shards: 1, Reset: func(*int) {
+			if fails++; fails%3 == 0 && removing {
+				fail()
+			}
+		}})
+		yielded := map[int]int{}
+		const n = 500
+		for round := range 4 {
+			removing = false
+			hs := testkit.Fill(t, p, n, func(i int) int { return round*n + i })
+			removing = true
+			for i := 0; i < n; i += 2 { // their Resets are the Drain's to call
+				testkit.Apart(func() { p.Remove(hs[i]) })
+				yielded[round*n+i]++
+			}
+			for p.Len() > 0 {
+				testkit.Apart(func() {
+					for _, v := range p.Drain() {
+						yielded[v]++
+					}
+				})
+			}
+		}
+		require.Greater(t, fails, n/2, name)
+		require.Len(t, yielded, 4*n, name)
+		for v, k := range yielded {
+			require.Equal(t, 1, k, "%s: value %d", name, v)
+		}
+	}
 }
