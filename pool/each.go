@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -21,8 +22,8 @@ import (
 //
 // Each stops at the first error of f, and returns it. When ctx is done, Each stops too, and
 // returns ctx's error, even if there is nothing to do. Each goroutine may first make up to 32
-// more calls. If f panics, Each panics with the same value. If f calls runtime.Goexit, Each
-// returns an error.
+// more calls. If f panics, Each panics with the same value; if nobody recovers it, the program also
+// prints the stack of f. If f calls runtime.Goexit, Each returns an error.
 //
 // Each pins the pool for at most 32 calls of f at a time. So slots that are removed meanwhile can
 // be reused before it returns.
@@ -65,12 +66,19 @@ func (c *core) newEach(ctx context.Context, workers int, calls callsFunc) *each 
 // result returns the error of the whole, or panics as f did.
 func (e *each) result() error {
 	if e.panicked.Load() {
-		panic(e.panic)
+		e.rethrow()
 	}
 	if err := e.err.Load(); err != nil || e.ctx.Err() == nil {
 		return err
 	}
 	return cause.Of(e.ctx)
+}
+
+// rethrow panics as f did. The runtime prints all panics of a goroutine that dies, and recover returns
+// the last: so the first has the stack of f, and the second its value.
+func (e *each) rethrow() {
+	defer func() { panic(e.panic) }()
+	panic("pool: Each: f panicked in a goroutine of its own:\n" + string(e.stack))
 }
 
 // each is one call of Each. Each of its goroutines has a share of the slots. One that has come to
@@ -87,7 +95,8 @@ type each struct {
 	stopped  atomic.Bool
 	err      atomic.Error // the first one
 	panicked atomic.Bool
-	panic    any // plain: written by the goroutine that sets panicked, read after Wait
+	panic    any    // plain: written by the goroutine that sets panicked, read after Wait
+	stack    []byte // of that goroutine, as panic
 }
 
 const (
@@ -186,7 +195,7 @@ func (e *each) work(mine *share) {
 		if v := recover(); v == nil {
 			e.fail(errGoexit)
 		} else if e.panicked.CompareAndSwap(false, true) {
-			e.panic = v
+			e.panic, e.stack = v, debug.Stack()
 			e.stopped.Store(true)
 		}
 	}()

@@ -49,11 +49,54 @@ func appendText(b []byte, h uint64) []byte {
 	return strconv.AppendUint(b, uint64(shard.Generation(h)), 10)
 }
 
-// AppendText appends the text of String to b. The error is always nil.
-func (h Handle[T]) AppendText(b []byte) ([]byte, error) { return appendText(b, uint64(h)), nil }
+// Format implements [fmt.Formatter]: %v, %s and %q print the text of String, and verbs for numbers,
+// such as %x, print the number.
+func (h Handle[T]) Format(f fmt.State, verb rune) { format(f, verb, uint64(h)) }
 
-// MarshalText returns the text of String. The error is always nil.
+func format(f fmt.State, verb rune, h uint64) {
+	if directive := fmt.FormatString(f, verb); strings.ContainsRune("vsq", verb) && !f.Flag('#') {
+		fmt.Fprintf(f, directive, textOf(h))
+	} else {
+		fmt.Fprintf(f, directive, h)
+	}
+}
+
+// AppendText appends the text of String to b. It returns an error if the generation is even and h is
+// not zero, since ParseHandle would refuse the text: no pool issues such a handle.
+func (h Handle[T]) AppendText(b []byte) ([]byte, error) {
+	if err := mustHaveText(uint64(h)); err != nil {
+		return nil, err
+	}
+	return appendText(b, uint64(h)), nil
+}
+
+// mustHaveText returns an error for what no pool has issued.
+func mustHaveText(h uint64) error {
+	if h != 0 && !shard.IsLive(h) {
+		return fmt.Errorf("pool: handle %s has no text: its generation is even", textOf(h))
+	}
+	return nil
+}
+
+// MarshalText returns the text of String, or an error as AppendText does.
 func (h Handle[T]) MarshalText() ([]byte, error) { return h.AppendText(nil) }
+
+// UnmarshalJSON parses a JSON string with the text of String. It also parses the bare text, which
+// encoding/json passes for a field with the tag `json:",string"`. A null changes nothing.
+func (h *Handle[T]) UnmarshalJSON(b []byte) error {
+	s := string(b)
+	if s == "null" {
+		return nil
+	}
+	if strings.HasPrefix(s, `"`) {
+		text, err := strconv.Unquote(s)
+		if err != nil {
+			return fmt.Errorf("pool: handle %s: want a string without escapes", s)
+		}
+		s = text
+	}
+	return h.UnmarshalText([]byte(s))
+}
 
 // UnmarshalText parses the text of String as [ParseHandle] does. If it returns an error, h is
 // unchanged.
@@ -85,8 +128,14 @@ func parse(s string) (uint64, error) {
 }
 
 // Value implements [driver.Valuer]: a database stores the text of String. It does not store the
-// number, because drivers take no uint64 from 2^63 on, and handles can be greater.
-func (h Handle[T]) Value() (driver.Value, error) { return h.String(), nil }
+// number, because drivers take no uint64 from 2^63 on, and handles can be greater. The error is that
+// of AppendText.
+func (h Handle[T]) Value() (driver.Value, error) {
+	if err := mustHaveText(uint64(h)); err != nil {
+		return nil, err
+	}
+	return h.String(), nil
+}
 
 // Scan implements [database/sql.Scanner] for what Value has stored. NULL is the zero Handle. Scan
 // also accepts an integer, for handles that were stored as int64(h). If it returns an error, h is
@@ -121,7 +170,7 @@ type Ptr[T any] struct {
 
 // Ptr returns h with its pool, whether or not h is live.
 func (p *Pool[T]) Ptr(h Handle[T]) Ptr[T] {
-	p.pages() // Ptr.Get has no room for the check
+	p.pages()
 	return Ptr[T]{p, h}
 }
 
@@ -140,7 +189,7 @@ func (q Ptr[T]) Live() bool { return q.Pool != nil && q.Pool.Contains(q.Handle) 
 // Get returns a copy of the value; see [Pool.Get].
 func (q Ptr[T]) Get() (v T, ok bool) {
 	if q.Pool != nil {
-		v, ok = q.Pool.get(q.Handle)
+		v, ok = q.Pool.Get(q.Handle)
 	}
 	return
 }

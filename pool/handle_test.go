@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"encoding/gob"
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"os/exec"
@@ -36,12 +37,60 @@ func TestHandleIsANumberInBinary(t *testing.T) {
 	var back struct{ Self pool.Handle[int] }
 	require.NoError(t, gob.NewDecoder(&stream).Decode(&back))
 	require.EqualValues(t, uint64(number), back.Self)
+}
 
-	p := tiny(t, &pool.Options[fixed]{Origin: 1})
-	testkit.MustInsert(t, p, v)
-	snapshot := string(snapshotOf(t, p))
-	require.Contains(t, snapshot, string(b))
-	require.Contains(t, snapshot, "\x01\x01\x00\x00\x00", "fixed size, and the first generation")
+// Verbs for numbers print the number, and the others the text.
+func TestHandleFormats(t *testing.T) {
+	h := pool.Handle[int](7<<32 | 42)
+	for format, want := range map[string]string{
+		"%v": "42@7", "%s": "42@7", "%q": `"42@7"`, "%6s|": "  42@7|", "%-6v|": "42@7  |", "%+v": "42@7",
+		"%x": "70000002a", "%X": "70000002A", "%#x": "0x70000002a", "%016x": "000000070000002a", "%d": "30064771114",
+		"%o": "340000000052", "%b": "11100000000000000000000000000101010", "%#v": "0x70000002a",
+	} {
+		require.Equal(t, want, fmt.Sprintf(format, h), format)
+	}
+	require.Equal(t, "{42@7 none}", fmt.Sprint(struct{ A, B pool.Handle[int] }{A: h}))
+	require.Equal(t, "[42@7]", fmt.Sprintf("%v", []pool.Handle[int]{h}))
+	require.Equal(t, "%!t(uint64=30064771114)", fmt.Sprintf("%t", h))
+}
+
+// What encoding/json writes it reads back, also with the option string, in maps, and null.
+func TestHandleInJSON(t *testing.T) {
+	type value struct {
+		A pool.Handle[int]
+		B pool.Handle[int] `json:",string"`
+		C *pool.Handle[int]
+		D map[pool.Handle[int]][]pool.Handle[int]
+		E pool.Handle[int] `json:",omitempty"`
+	}
+	const h = pool.Handle[int](7<<32 | 42)
+	v := value{A: h, B: h + 1, D: map[pool.Handle[int]][]pool.Handle[int]{h: {h, 0}}}
+	b, err := json.Marshal(v)
+	require.NoError(t, err)
+	require.Equal(t, `{"A":"42@7","B":"43@7","C":null,"D":{"42@7":["42@7","none"]}}`, string(b))
+	var back value
+	require.NoError(t, json.Unmarshal(b, &back))
+	require.Equal(t, v, back)
+	require.NoError(t, json.Unmarshal([]byte(`{"A":null}`), &back))
+	require.Equal(t, h, back.A)
+	for _, wrong := range []string{`30064771114`, `true`, `{}`, `"42@8"`, `"42"`, `"\/"`, `""`} {
+		require.Error(t, json.Unmarshal([]byte(`{"A":`+wrong+`}`), &back), wrong)
+		require.Equal(t, h, back.A)
+	}
+}
+
+// What no pool issues has no text that could not be read back, in a file or a database.
+func TestForgedHandleHasNoText(t *testing.T) {
+	const forged = pool.Handle[int](6<<32 | 1)
+	require.Equal(t, "1@6", forged.String())
+	_, err := forged.MarshalText()
+	require.EqualError(t, err, "pool: handle 1@6 has no text: its generation is even")
+	_, err = forged.Value()
+	require.Error(t, err)
+	_, err = json.Marshal(forged)
+	require.ErrorContains(t, err, "1@6 has no text")
+	_, err = pool.Handle[int](0).MarshalText()
+	require.NoError(t, err)
 }
 
 // handleText is what String gives: no leading zeros, and an odd generation.

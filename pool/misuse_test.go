@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"reflect"
@@ -78,7 +79,10 @@ func argument(of reflect.Type) reflect.Value {
 
 func TestZeroPoolPanics(t *testing.T) {
 	requireMisuse(t, new(pool.Pool[int]), nil, "zero ", "Pool", "make one with New")
-	testkit.RequirePanicText(t, func() { pool.Ptr[int]{Pool: new(pool.Pool[int]), Handle: 1 << 32}.Live() }, "zero", "make one with New")
+	q := pool.Ptr[int]{Pool: new(pool.Pool[int]), Handle: 1 << 32}
+	for _, use := range []func(){func() { q.Live() }, func() { q.Get() }, func() { q.Remove() }, func() { q.View(func(*int) {}) }} {
+		testkit.RequirePanicText(t, use, "zero", "make one with New")
+	}
 }
 
 func TestZeroPtrFindsNothing(t *testing.T) {
@@ -149,6 +153,29 @@ func TestReservationSettlesOnce(t *testing.T) {
 	}
 	requireMisuse(t, new(pool.Reservation[int]), nil, "pool: ", "Reserve")
 }
+
+// The last words of a program in which Each panics have the stack of f.
+func TestEachTellsWhereItPanicked(t *testing.T) {
+	out, err := exec.Command(os.Args[0], "-test.run=^TestEachPanics$", "-test.v").CombinedOutput()
+	if ended := new(exec.ExitError); err == nil || !errors.As(err, &ended) {
+		t.Skip("an emulator starts no other program: ", err)
+	}
+	require.Contains(t, string(out), "panic: pool: Each: f panicked in a goroutine of its own:")
+	require.Contains(t, string(out), "panicsInEach")
+	require.Contains(t, string(out), "panic: just so")
+}
+
+func TestEachPanics(t *testing.T) {
+	if len(os.Args) != 3 || os.Args[1] != "-test.run=^TestEachPanics$" {
+		t.Skip("for TestEachTellsWhereItPanicked")
+	}
+	p := pool.Must[int](nil)
+	testkit.MustInsert(t, p, 1)
+	_ = p.Each(context.Background(), 1, func(pool.Handle[int], *int) error { panicsInEach(); return nil })
+}
+
+//go:noinline
+func panicsInEach() { panic("just so") }
 
 // Two goroutines that use a Worker at once hear of it, though no fast half looks. The process ends
 // as its memory is not to be trusted.

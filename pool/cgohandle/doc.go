@@ -16,7 +16,9 @@
 //	}
 //
 // The functions are those of runtime/cgo: [NewHandle], or [New] for short, [Handle.Value] and
-// [Handle.Delete], so only the import changes. The last two panic on a handle that is not live.
+// [Handle.Delete], so only the import changes. runtime/cgo.Incomplete stays where it is: it has nothing
+// to do with handles, and its name here would link each program that uses this package with C's
+// library. Value and Delete panic on a handle that is not live.
 // There the panic is the only way to learn of it.
 // [Handle.Lookup] reports it, because a late callback is not a bug: epoll has queued the
 // event, a timer has fired, a completion was under way. The panics describe the handle.
@@ -63,7 +65,7 @@
 // Elsewhere, and under the race detector, it takes two locked instructions more. A New
 // with its Delete takes three locked instructions, and four elsewhere. Neither allocates,
 // except for pages of slots; New's conversion to any allocates if the value is not a
-// pointer. A Handle's slot takes 24 bytes, an empty table 4 KiB a processor. The memory
+// pointer. A Handle's slot takes 24 bytes, an empty table 2 KB, on any number of processors. The memory
 // of slots stays for the next peak, until [Trim] or [Table.Trim]; on 32 bits for good.
 //
 // # When the value is released

@@ -7,8 +7,7 @@ package cgohandle
 // All Handles of a program are in one table. Any number of goroutines and threads may use them.
 type Handle uintptr
 
-// handles is the table of all Handles. It takes 4 KiB a processor even in a program
-// without Handles, so that Value need not check whether it exists.
+// handles is the table of all Handles. It takes 2 KB even in a program without Handles, so that Value need not check whether it exists.
 var handles = NewTable[any]()
 
 // New returns a handle for v, which is live until Delete. It panics if the table is full: on

@@ -2,8 +2,15 @@ package cgohandle_test
 
 import (
 	"fmt"
+	"go/ast"
+	"go/build"
+	"go/parser"
+	"go/token"
 	"math"
 	"math/bits"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -165,4 +172,52 @@ func TestVerbsAllocateNothing(t *testing.T) {
 	}
 	do() // the first pages
 	require.Zero(t, testing.AllocsPerRun(200, do))
+}
+
+// TestNamesOfTheOriginal: each name of runtime/cgo is here, but for one that names no handle.
+func TestNamesOfTheOriginal(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(build.Default.GOROOT, "src/runtime/cgo/*.go"))
+	require.NoError(t, err)
+	if len(files) == 0 {
+		t.Skip("there is no source of Go")
+	}
+	var names []string
+	for _, file := range files {
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+		require.NoError(t, err)
+		if f.Name.Name != "cgo" {
+			continue
+		}
+		for _, d := range f.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				if d.Name.IsExported() && !strings.HasPrefix(filepath.Base(file), "callbacks") {
+					names = append(names, d.Name.Name)
+				}
+			case *ast.GenDecl:
+				for _, spec := range d.Specs {
+					if s, ok := spec.(*ast.TypeSpec); ok && s.Name.IsExported() {
+						names = append(names, s.Name.Name)
+					}
+				}
+			}
+		}
+	}
+	slices.Sort(names)
+	require.Equal(t, []string{"Delete", "Handle", "Incomplete", "NewHandle", "Value"}, slices.Compact(names))
+}
+
+// TestTableIsPrintedBesideCalls: without a race.
+func TestTableIsPrintedBesideCalls(t *testing.T) {
+	tb := cgohandle.NewTable[int]()
+	testkit.Together(2, func(k int) {
+		for i := range 100 {
+			if k == 0 {
+				require.Contains(t, fmt.Sprintf("%v", tb), "*cgohandle.Table[int]: ")
+				continue
+			}
+			tb.New(i)
+		}
+	})
+	require.Contains(t, fmt.Sprint(tb), ": 100 live of ")
 }

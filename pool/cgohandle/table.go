@@ -1,6 +1,10 @@
 package cgohandle
 
-import "coatcheck/pool"
+import (
+	"fmt"
+
+	"coatcheck/pool"
+)
 
 // Table has handles for values of type T. The handles are uintptrs. They are not Handles, which
 // belong to the one table that all Handles share.
@@ -76,6 +80,11 @@ func (t *Table[T]) Len() int {
 		}
 	}
 	return n
+}
+
+// String returns the type and the figures of the table's pool, in a text for people.
+func (t *Table[T]) String() string {
+	return fmt.Sprintf("%T: %v", t, (*pool.Pool[T])(t).Stats())
 }
 
 // Trim gives the memory of unused slots back to the Go heap, and returns the number of bytes. A

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"fmt"
 	"iter"
 
 	"coatcheck/internal/atom"
@@ -147,6 +148,14 @@ func (b *Buffer[T]) Do(f func()) {
 	b.mu.Lock()
 	b.functions = append(b.functions, function{f, len(b.removals)})
 	b.mu.Unlock()
+}
+
+// String returns the type of b and how many commands wait for Apply, in a text for people.
+func (b *Buffer[T]) String() string {
+	if b.self != b {
+		return fmt.Sprintf("%T: a zero Buffer, or a copy", b)
+	}
+	return fmt.Sprintf("%T: %d commands", b, b.Len())
 }
 
 // Len returns how many commands wait for Apply: insertions, removals and functions. A removal

@@ -1,6 +1,7 @@
 package command_test
 
 import (
+	"fmt"
 	"runtime"
 	"slices"
 	"testing"
@@ -225,4 +226,21 @@ func TestCalledFunctionsAreNotKept(t *testing.T) {
 	})
 	testkit.Eventually(t, func() bool { return len(freed) == cap(freed) }, "%d of %d", len(freed), cap(freed))
 	runtime.KeepAlive(b)
+}
+
+// TestBufferIsPrintedBesideRecorders: without a race.
+func TestBufferIsPrintedBesideRecorders(t *testing.T) {
+	p := pool.Must[int](nil)
+	b := command.New(p)
+	require.Equal(t, "*command.Buffer[int]: a zero Buffer, or a copy", fmt.Sprint(new(command.Buffer[int])))
+	testkit.Together(2, func(k int) {
+		for range 100 {
+			if k == 0 {
+				require.Regexp(t, `^\*command\.Buffer\[int\]: [0-9]+ commands$`, fmt.Sprintf("%v", b))
+				continue
+			}
+			b.Remove(1 << 32)
+		}
+	})
+	require.Equal(t, "*command.Buffer[int]: 100 commands", fmt.Sprint(b))
 }

@@ -1,6 +1,7 @@
 package dense_test
 
 import (
+	"fmt"
 	"math"
 	"runtime"
 	"strconv"
@@ -140,4 +141,23 @@ func TestMemoryAValue(t *testing.T) {
 	t.Logf("%.2f bytes a value beyond its own", beyond)
 	require.Less(t, beyond, 16.3)
 	require.Greater(t, beyond, 15.9)
+}
+
+// TestStoreIsPrintedBesideCalls: without a race, also while Refresh has the store to itself.
+func TestStoreIsPrintedBesideCalls(t *testing.T) {
+	s := dense.Must[int](nil)
+	require.Equal(t, "*dense.Store[int]: a zero Store", fmt.Sprint(new(dense.Store[int])))
+	testkit.Together(2, func(k int) {
+		for i := range 300 {
+			if k == 0 {
+				require.Regexp(t, `^\*dense\.Store\[int\]: [0-9]+ values, memory for [0-9]+$`, fmt.Sprintf("%v", s))
+				continue
+			}
+			if h := create(t, s, i); i%2 == 0 {
+				s.Kill(h)
+			}
+			s.Refresh()
+		}
+	})
+	require.Contains(t, fmt.Sprint(s), ": 150 values, ")
 }

@@ -1,6 +1,7 @@
 package dense
 
 import (
+	"fmt"
 	"iter"
 
 	"coatcheck/pool"
@@ -66,8 +67,20 @@ func (s *Store[T]) Cap() int {
 	return n
 }
 
-// Allocated returns how many values the array has memory for, those in Values included. So the
-// next Allocated minus Len values that are created before a Refresh allocate nothing.
+// String returns the type of s, how many values there are, those included that Refresh will destroy,
+// and how many there is memory for, in a text for people. It may be called at any time, also beside
+// a Refresh.
+func (s *Store[T]) String() string {
+	d := s.room.Load()
+	if d == nil {
+		return fmt.Sprintf("%T: a zero Store", s)
+	}
+	return fmt.Sprintf("%T: %d values, memory for %d", s, s.tail.Load(), len(d.values))
+}
+
+// Allocated returns how many values the array has memory for, those in Values included. So right
+// after a Refresh, the next Allocated minus Len values that are created allocate nothing. Values that
+// were created since the Refresh take their part of these, also if they were killed.
 func (s *Store[T]) Allocated() int {
 	w := s.phase.enter("Allocated")
 	d := s.room.Load()

@@ -170,5 +170,13 @@ func (c *Calls[T]) Close(err error) {
 // ns for each call of the greatest number that was ever outstanding.
 func (c *Calls[T]) Len() int { return c.table().Len() }
 
+// String returns the type of c and how many calls are outstanding, in a text for people.
+func (c *Calls[T]) String() string {
+	if c.live == nil {
+		return fmt.Sprintf("%T: a zero Calls", c)
+	}
+	return fmt.Sprintf("%T: %d calls", c, c.Len())
+}
+
 // failure returns the answer that is an error.
 func failure[T any](err error) answer[T] { return answer[T]{err: cmp.Or(err, ErrClosed)} }

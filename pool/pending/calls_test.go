@@ -3,6 +3,7 @@ package pending_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -191,4 +192,20 @@ func TestStaleTicksEndNothing(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, 8, v)
 	}
+}
+
+// TestCallsArePrintedBesideCalls: without a race.
+func TestCallsArePrintedBesideCalls(t *testing.T) {
+	c := pending.New[int](nil)
+	require.Equal(t, "*pending.Calls[int]: a zero Calls", fmt.Sprint(new(pending.Calls[int])))
+	testkit.Together(2, func(k int) {
+		for range 100 {
+			if k == 0 {
+				require.Regexp(t, `^\*pending\.Calls\[int\]: [0-9]+ calls$`, fmt.Sprintf("%v", c))
+				continue
+			}
+			_, _ = c.Start()
+		}
+	})
+	require.Equal(t, "*pending.Calls[int]: 100 calls", fmt.Sprint(c))
 }

@@ -45,7 +45,10 @@ type anyPool interface {
 // The registry holds p weakly. The garbage collector frees an unreachable pool as if it were not
 // registered, and its name is removed.
 func Register[T any](name string, p *pool.Pool[T]) {
-	p.Cap() // panics unless p is usable
+	if p == nil {
+		panic("poolhttp: Register of a nil Pool")
+	}
+	p.Cap() // panics for a zero Pool
 	name = valid(name)
 	weakly := weak.Make(p)
 	e := &entry{name: name, values: reflect.TypeFor[T]().String(), pool: func() anyPool {

@@ -93,8 +93,8 @@ func TestAllIsInOrderAndMayStop(t *testing.T) {
 }
 
 func TestRegisterRefusesNoPool(t *testing.T) {
-	require.Panics(t, func() { poolhttp.Register[int]("nil", nil) })
-	require.Panics(t, func() { poolhttp.Register("zero", new(pool.Pool[int])) })
+	testkit.RequirePanicText(t, func() { poolhttp.Register[int]("nil", nil) }, "poolhttp: Register of a nil Pool")
+	testkit.RequirePanicText(t, func() { poolhttp.Register("zero", new(pool.Pool[int])) }, "make one with New")
 	require.Equal(t, -1, live("nil"))
 	require.Equal(t, -1, live("zero"))
 }

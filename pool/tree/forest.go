@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"fmt"
 	"runtime"
 	"sync"
 	"weak"
@@ -25,6 +26,9 @@ type Forest[T any] struct {
 	*seqlock
 	stretch int // how many siblings a walk reads at first
 }
+
+// String returns the type of f and its pool, in a text for people.
+func (f *Forest[T]) String() string { return fmt.Sprintf("%T of a %v", f, f.pool) }
 
 // stretch is how many siblings a walk reads at first. A loop that is left early may have
 // read so many in vain. To begin a stretch costs as much as some three steps.

@@ -2,11 +2,13 @@ package tree_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
 	"coatcheck/pool/tree"
 )
@@ -124,4 +126,21 @@ func TestWalkOmitsWhatHasLeftItsPlace(t *testing.T) {
 		}
 	}
 	assert.Equal(t, []handle{hs[0], hs[1], hs[3], hs[4]}, got)
+}
+
+// TestForestIsPrintedBesideChanges: without a race.
+func TestForestIsPrintedBesideChanges(t *testing.T) {
+	p, f := newForest(t)
+	all := addN(t, p, 20)
+	testkit.Together(2, func(k int) {
+		for i := range 100 {
+			if k == 0 {
+				require.Contains(t, fmt.Sprintf("%v", f), "*tree.Forest[")
+				continue
+			}
+			_ = f.Move(all[i%20], all[i*7%20])
+		}
+	})
+	require.Contains(t, fmt.Sprint(f), "] of a *pool.Pool[")
+	require.NotEmpty(t, fmt.Sprint(new(tree.Forest[node])))
 }
