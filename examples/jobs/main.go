@@ -5,7 +5,7 @@
 // on many goroutines, and its records refer to each other: a job to the jobs that wait
 // for it, a task to its job. Here the records are nodes in one pool and all links are
 // handles. So slots are reused during the run, a link to a finished job is detected, and
-// no record needs a lock.
+// no record needs a lock, or a guard: only the worker that runs a job removes it.
 //
 // In ../internal/jobs read node.go, sched.go and worker.go for the scheduler, which knows
 // only the imports of packages and the number of their files. graph.go makes the graph, and

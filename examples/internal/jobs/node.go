@@ -11,9 +11,7 @@ import (
 // pointer would reach the wrong job.
 type handle = pool.Handle[node]
 
-// task is the part of a node that never changes. A worker copies it under a short pin,
-// and uses the copy for the whole job. A pin held for that time would keep every slot
-// removed meanwhile from reuse.
+// task is the part of a node that never changes. The worker that runs it uses it in place.
 type task struct {
 	unit       *Unit  // the package
 	file       int    // of a parse task: which of unit.Files
@@ -23,8 +21,10 @@ type task struct {
 
 // node is a job or a task that is not done: the values of the pool.
 //
-// Several workers reach one node at once, those that finish its imports or its files. The
-// pool ensures that they all reach the same job; the field that they share is atomic.
+// Several workers reach one node at once, those that finish its imports or its files. The field
+// that they share is atomic. None of them needs a guard: a job is removed only
+// by the worker that runs it, and only after all that it waits for has been counted down. So
+// Pool.Pointer is right for that worker, and for the others until they have counted it down.
 type node struct {
 	task
 

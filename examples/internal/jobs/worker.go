@@ -38,9 +38,11 @@ func (w *worker) begin(units []*Unit) error {
 			// A plain append to a node that has a handle is right only because no other
 			// goroutine has the handle yet.
 			h := jobs[imported.Index]
-			if !w.nodes.View(h, func(n *node) { n.dependents = append(n.dependents, jobs[i]) }) {
+			n, ok := w.nodes.Pointer(h)
+			if !ok {
 				return lost(h)
 			}
+			n.dependents = append(n.dependents, jobs[i])
 		}
 	}
 	return nil
@@ -63,20 +65,18 @@ func (w *worker) loop(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// run does what a job or a task is ready for.
+// run does what a job or a task is ready for. Until it hands the job on, no other worker removes it.
 func (w *worker) run(ctx context.Context, h handle) error {
-	var t task
-	var waits int32
-	if !w.nodes.View(h, func(n *node) { t, waits = n.task, n.waits.Load() }) {
-		return lost(h)
-	}
+	n, ok := w.nodes.Pointer(h)
 	switch {
-	case !t.parent.IsZero():
-		return w.parse(h, t)
-	case waits > 0:
-		return w.open(h, t.unit)
+	case !ok:
+		return lost(h)
+	case !n.parent.IsZero():
+		return w.parse(h, n)
+	case n.waits.Load() > 0:
+		return w.open(h, n.unit)
 	}
-	return w.finish(ctx, h, t.unit)
+	return w.finish(ctx, h, n.unit)
 }
 
 // open hands out the files of a package, whose imports are all checked, as parse tasks.
@@ -98,14 +98,15 @@ func (w *worker) open(job handle, u *Unit) error {
 }
 
 // parse runs a parse task and removes it.
-func (w *worker) parse(h handle, t task) error {
-	if err := w.work.Parse(t.unit, t.file); err != nil {
+func (w *worker) parse(h handle, n *node) error {
+	if err := w.work.Parse(n.unit, n.file); err != nil {
 		return err
 	}
-	if _, err := w.take(h); err != nil {
+	done, err := w.take(h)
+	if err != nil {
 		return err
 	}
-	return w.countDown(t.parent)
+	return w.countDown(done.parent)
 }
 
 // finish checks a parsed package, and removes its job. The jobs that waited for it wait for
@@ -132,14 +133,14 @@ func (w *worker) finish(ctx context.Context, job handle, u *Unit) error {
 // countDown counts one less that a package job waits for. If that was the last of its imports,
 // or of its files, the job is ready.
 func (w *worker) countDown(job handle) error {
-	found := w.nodes.View(job, func(n *node) {
-		// Publishes what was done; the last observes what all others did.
-		if left := int(n.waits.Dec()); left == 0 || left == len(n.unit.Files) {
-			w.ready <- job
-		}
-	})
-	if !found {
+	n, ok := w.nodes.Pointer(job)
+	if !ok {
 		return lost(job)
+	}
+	files := len(n.unit.Files) // not after Dec: then others may run the job, and remove it
+	// Publishes what was done; the last observes what all others did.
+	if left := int(n.waits.Dec()); left == 0 || left == files {
+		w.ready <- job
 	}
 	return nil
 }
