@@ -17,18 +17,19 @@
 //
 // # Who removes it
 //
-// Decide this first. It tells how to use a value in its slot, without a copy.
+// Decide this first. It tells how to use a value that is in the pool.
 //
 //   - Nobody else removes it while you use it, as where a goroutine runs a job and then removes it:
-//     [Pool.Pointer]. Its pointer is valid until the removal. It costs what [Pool.Contains] costs.
+//     [Pool.Pointer]. Its pointer is valid until the removal; then the slot may have another value.
+//     It costs what [Pool.Contains] costs.
 //   - Others may remove it meanwhile, and you need it for a moment: [Pool.View], or [Pool.Pin] and
 //     [Guard.Pointer] for many look-ups. What is removed under a pinned [Guard] is not reused before
 //     Unpin, so that its pointers stay valid. If the goroutine is preempted then, the wait lasts 10 ms or
 //     more.
 //   - Others may remove it meanwhile, and you need it for long: [Pool.Hold], which returns a [Ref].
 //   - The value is small and does not change: [Pool.Get], which returns a copy.
-//   - The objects exist anyway, or are used after their handles are stale: a Pool[*T], of which Get
-//     returns the pointer. Each object is an allocation, and the garbage collector scans the pool.
+//   - You allocate the objects anyway, or use them after their handles are stale: a Pool[*T]. There
+//     Get copies the pointer. The garbage collector scans the pool and the objects.
 //
 // None of these locks a value. Goroutines that share one, one of them writing, need a mutex or
 // atomics in T, as with any pointer, also if each has pinned a Guard.

@@ -98,17 +98,15 @@ func TestWaysToImport(t *testing.T) {
 	}
 }
 
-// The README's command gives a clone a path, and the commands that it prints publish it. A
+// The command of docs/install.md gives a clone a path, and the commands that it prints publish it. A
 // user gets the module, the collectors and an example from a proxy, one after the other, and
 // later their next version. Each of them can be the only one.
 func TestPublishedModulesInstall(t *testing.T) {
 	root := repository(t, copied)
 	proxy := newcomer(t)
 	const home = "go run -C internal/tools ./home "
-	for _, document := range []string{"README.md", "docs/install.md"} {
-		if !strings.Contains(read(t, filepath.Join(root, document)), home+"github.com/you/coatcheck v0.1.0") {
-			t.Errorf("%s does not show %s", document, home)
-		}
+	if !strings.Contains(read(t, filepath.Join(root, "docs/install.md")), home+"github.com/you/coatcheck v0.1.0") {
+		t.Errorf("docs/install.md does not show %s", home)
 	}
 	steps := regexp.MustCompile(`(?m)^\s*(git (?:commit|tag) .*?)\s*(?:#.*)?$`)
 	shown := steps.FindAllStringSubmatch(read(t, filepath.Join(root, "docs/install.md")), -1)
