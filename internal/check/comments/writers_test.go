@@ -463,7 +463,7 @@ func TestListsOfWritersAreRight(t *testing.T) {
 			require.NoError(t, err)
 			files = append(files, f)
 		}
-		x := check(t, "coatcheck/"+path, fset, files, importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(found[path]) }))
+		x := check(t, path, fset, files, importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(found[path]) }))
 		n += len(x.lists)
 		for _, w := range x.wrong() {
 			t.Errorf("%s/%s", path, w)
