@@ -31,7 +31,7 @@ type core struct {
 
 	// supply refers to the block that Reservations are taken from. It is nil at first.
 	//
-	//	writers  cellSlow, by a store, which publishes the block
+	//	writers  cellSlow, by compare-and-swap, which publishes the block
 	//	readers  cell
 	supply atom.Pointer[supply]
 }

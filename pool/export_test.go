@@ -31,6 +31,11 @@ func Kept[T any](p *Pool[T]) int {
 	return int((*atom.Int64)(reach.Addr().UnsafePointer()).Load())
 }
 
+// CellOf returns the address of what outlives a Reservation. Those of one block lie CellSize apart.
+func CellOf[T any](r *Reservation[T]) uintptr { return uintptr(unsafe.Pointer(r.open)) }
+
+const CellSize = unsafe.Sizeof(reservation{})
+
 // ClearExpired does what the garbage collector's finalizer does.
 func ClearExpired[T any](p *Pool[T]) { p.arena.ClearExpired() }
 

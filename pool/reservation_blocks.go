@@ -62,7 +62,8 @@ type reservation struct {
 // cell returns a Reservation for the caller alone. Settled ones are not used again, because
 // their holders may still call them, and must get a panic.
 func (c *core) cell() *cell {
-	if s := c.supply.Load(); s != nil {
+	s := c.supply.Load()
+	if s != nil {
 		if b := s.block.Value(); b != nil {
 			if i := s.taken.Add(1) - 1; i < blockCells {
 				b.cells[i].open = &s.open[i]
@@ -70,22 +71,27 @@ func (c *core) cell() *cell {
 			}
 		}
 	}
-	return c.cellSlow()
+	return c.cellSlow(s)
 }
 
-// cellSlow returns the first cell of a new block, which becomes current. If several
-// goroutines call it at once, each makes a block, the last one stays current, and the other
-// blocks have one cell in use.
-func (c *core) cellSlow() *cell {
+// cellSlow returns the first cell of a new block, which becomes current in place of used, which is
+// used up. If several goroutines call it at once, one of them makes the block current, and the others
+// take cells of that.
+//
+// The wrong version stores its block. A goroutine that is preempted before that puts it in place of one
+// that others have made meanwhile, which may have 62 cells left.
+func (c *core) cellSlow(used *supply) *cell {
 	b := new(block)
 	s := &supply{block: weak.Make(b), pool: weak.Make(c)}
+	b.cells[0].open = &s.open[0]
+	s.taken.Store(1)
+	if !c.supply.CompareAndSwap(used, s) {
+		return c.cell()
+	}
 	if !shard.Exploring {
 		b.end = &blockEnd{s}
 		runtime.SetFinalizer(b.end, func(e *blockEnd) { e.supply.dropped() })
 	}
-	b.cells[0].open = &s.open[0]
-	s.taken.Store(1)
-	c.supply.Store(s)
 	return &b.cells[0]
 }
 

@@ -3,6 +3,7 @@ package pool_test
 import (
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"testing"
 	"weak"
 
@@ -154,6 +155,36 @@ func TestReserveAllocatesFewObjectsABlock(t *testing.T) {
 		}
 		f()
 		assert.EqualValues(t, 4*blocks, testing.AllocsPerRun(10, f))
+	}
+}
+
+// Goroutines that use up a block together make one block, not one each. A block that was replaced has no
+// cell left.
+func TestReservationsFillTheirBlocks(t *testing.T) {
+	const goroutines, each = 16, 4 * pool.BlockCells
+	for range testkit.Long(40) {
+		p := pool.Must[int](nil)
+		var kept [goroutines][each]*pool.Reservation[int]
+		testkit.Together(goroutines, func(k int) {
+			for i := range each {
+				kept[k][i], _ = p.Reserve()
+			}
+		})
+		var cells []uintptr
+		for k := range kept {
+			for _, r := range kept[k] {
+				cells = append(cells, pool.CellOf(r))
+			}
+		}
+		slices.Sort(cells)
+		blocks := 1
+		for i := range len(cells) - 1 {
+			if cells[i+1]-cells[i] != pool.CellSize {
+				blocks++
+			}
+		}
+		require.LessOrEqual(t, blocks, goroutines*each/pool.BlockCells)
+		runtime.KeepAlive(&kept)
 	}
 }
 
