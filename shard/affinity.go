@@ -223,16 +223,19 @@ func (a *Arena) split() bool {
 	return true
 }
 
-// share returns a shard for a new magazine: one that it makes, if there are fewer shards than open
+// share returns a shard for a new magazine, which is open: one that it makes, if there are fewer shards than open
 // magazines, and than there may be; or else each in turn.
 //
 // The wrong version makes a shard, and goes on with the turn. After magazines that were closed, that
 // leads to a shard that another one has, and the new shard has none.
-func (a *Arena) share(open int) *shard {
-	if n := len(a.shards()); n < min(open, a.Config.Shards) {
+//
+// It looks again when it has the lock. Others may have made shards meanwhile, or closed magazines.
+func (a *Arena) share() *shard {
+	few := func() bool { return len(a.shards()) < min(a.magazines.count(), a.Config.Shards) }
+	if few() {
 		a.verdicts.mu.Lock()
 		defer a.verdicts.mu.Unlock()
-		if n == len(a.shards()) {
+		if few() {
 			return a.add()
 		}
 	}

@@ -49,6 +49,9 @@ func (a *Arena) Slack() int                               { return a.slack() }
 func (t *Table) Changes() uint32                          { return t.changes.Load() }
 func (t *Table) GrowFull(changes uint32)                  { t.grow(changes) }
 
+// LockVerdicts keeps others from making shards until the function that it returns is called.
+func (a *Arena) LockVerdicts() (unlock func()) { a.verdicts.mu.Lock(); return a.verdicts.mu.Unlock }
+
 // Free returns how many slots the shard has for insertions, Ready how many of them wait for an
 // empty freelist, and Pending how many slots wait or are in Resets.
 func (s *shard) Free() int    { free, _, _ := s.count(); return free }

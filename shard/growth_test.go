@@ -2,6 +2,7 @@ package shard_test
 
 import (
 	"runtime"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -109,12 +110,51 @@ func TestGoingAheadIsBounded(t *testing.T) {
 		} else {
 			require.Greater(t, ahead, r.arena.Slack()/2)
 		}
+	}
+}
 
-		// After a Trim it counts from what is left.
-		r.reclaim(t, a)
-		require.Positive(t, r.arena.Trim())
-		left := table.Resident()
-		r.claim(t, a, r.arena.Slack()/2)
-		require.LessOrEqual(t, table.Resident(), left+r.arena.Slack())
+// TestGoingAheadCountsFromTheTrim: what was needed before a Trim does not come back while other shards
+// have slots.
+func TestGoingAheadCountsFromTheTrim(t *testing.T) {
+	const stay = shard.Ahead
+	r := newRig[uint64](t, setup[uint64]{slots: 8 * stay, memory: 1, shards: 3})
+	a, b, table := r.shards[0], r.shards[1], &r.arena.Table
+	hs := r.claim(t, b, 4*stay)
+	r.remove(t, b, hs[stay:]...)
+	r.reclaim(t, b)
+	require.Positive(t, r.arena.Trim())
+	r.remove(t, b, hs[:stay]...)
+	r.reclaim(t, b)
+	left := table.Resident()
+	r.claim(t, a, stay/2)
+	require.LessOrEqual(t, table.Resident(), left+r.arena.Slack())
+	require.Less(t, left+r.arena.Slack(), 2*stay)
+}
+
+// TestMagazinesThatOpenTogetherHaveShards: goroutines that wait for the lock together, each to make a shard,
+// make one each.
+func TestMagazinesThatOpenTogetherHaveShards(t *testing.T) {
+	const n = 8
+	for range 20 {
+		r := newRig[uint64](t, setup[uint64]{slots: 64 * shard.Batch, most: n})
+		var calls atomic.Int32
+		var opened [n]*shard.Magazine
+		unlock := r.arena.LockVerdicts()
+		go func() {
+			for calls.Load() < n {
+				runtime.Gosched()
+			}
+			unlock()
+		}()
+		testkit.Together(n, func(k int) {
+			calls.Add(1)
+			opened[k] = r.arena.NewMagazine()
+		})
+		seen := map[*shard.Shard]bool{}
+		for _, m := range opened {
+			seen[m.Shard()] = true
+		}
+		require.Len(t, seen, n)
+		require.Equal(t, n, r.arena.Made(), "no more than there may be")
 	}
 }

@@ -108,12 +108,12 @@ const MaxReach = 4096
 // NewMagazine returns an empty magazine.
 func (a *Arena) NewMagazine() *Magazine {
 	m := &Magazine{
-		arena: a, shard: a.share(a.magazines.count() + 1),
-		top: None, clock: a.Domain, fastBelow: a.fastBelow, stampPerSlot: a.stampPerSlot, most: MaxReach,
+		arena: a, top: None, clock: a.Domain, fastBelow: a.fastBelow, stampPerSlot: a.stampPerSlot, most: MaxReach,
 	}
 	m.view.Store(a.Table.Pages())
 	a.magazines.add(m)
-	m.refresh() // a Trim that came before add has not shown its table
+	m.shard = a.share() // those that are opened at the same time know of each other
+	m.refresh()         // a Trim that came before add has not shown its table
 	if m.stampPerSlot {
 		m.stamp = m.clock.Stamp()
 	}
