@@ -86,6 +86,9 @@ func (c *core) restore(pl *plan, r io.Reader, from saved) error {
 	if err := sr.records(); err != nil {
 		return err
 	}
+	if sr.leftOut > 0 {
+		c.arena.Outlive(uint32(sr.limit()), c.arena.Fresh-1, sr.leftOut-1)
+	}
 	census, ordered := shard.Census{}, false
 	if len(sr.order) > 0 {
 		census, ordered = c.arena.RestoreOrder(sr.order)
@@ -124,6 +127,7 @@ type snapshotReader struct {
 	spent uint64 // exhausted slots read
 
 	skipped uint64 // the next skips record begins there or later
+	leftOut uint32 // the most lives that a slot skips which the copy leaves out
 	jump    uint32 // how many lives all slots skip, unless Origin is set
 	orders  uint32 // order records read
 	order   []byte // what they have, if the pool replays
@@ -323,7 +327,8 @@ func (sr *snapshotReader) states() ([]byte, error) {
 	if end := uint64(sr.field(1)) + uint64(n); end > sr.slots {
 		sr.slots = end
 		for j, g := range sr.generations {
-			if g == shard.Spent && uint64(sr.field(1))+uint64(j) < sr.limit() {
+			// One just beyond the others takes no value's place, and another slot takes its own.
+			if g == shard.Spent && uint64(sr.field(1))+uint64(j) <= sr.limit() {
 				sr.spent++
 			}
 		}
@@ -364,7 +369,8 @@ func (sr *snapshotReader) values() error {
 			if g%2 == 1 {
 				return sr.tooSmall("the value %s lies beyond its %d slots", textOf(h), sr.limit())
 			}
-			continue // the copy has no such slot, so no handle can become live in it
+			a.Outlive(i, g, sr.jump)
+			continue
 		}
 		if g%2 == 1 {
 			if rest, err = sr.codec.Decode(rest, sr.core.value(a.Table.Pages().At(i))); err != nil {
@@ -396,8 +402,12 @@ func (sr *snapshotReader) skips() error {
 		return sr.corrupt("what slots %d to %d skip makes no sense", first, int(first)+n-1)
 	}
 	for j, n := range lives {
-		if i := first + uint32(j); n > 0 && uint64(i) < sr.limit() {
+		switch i := first + uint32(j); {
+		case n == 0:
+		case uint64(i) < sr.limit():
 			sr.core.arena.RestoreSkip(i, n)
+		default:
+			sr.leftOut = max(sr.leftOut, n)
 		}
 	}
 	sr.skipped = uint64(first) + uint64(n)
@@ -420,6 +430,7 @@ func (sr *snapshotReader) changed() error {
 	for j, g := range sr.generations {
 		i := uint32(first) + uint32(j)
 		if uint64(i) >= sr.limit() {
+			a.Outlive(i, g, sr.jump)
 			continue
 		}
 		was := uint32(0)

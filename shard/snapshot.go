@@ -59,6 +59,23 @@ func (a *Arena) RestoreSlot(i, generation uint32) {
 	slot.set(Pack(generation, None))
 }
 
+// Outlive makes sure that no handle is issued again of slot i, which the arena leaves out, and which the
+// original had with a generation. If slots are exhausted, slots with new indexes take their place, and
+// perhaps this one. So slots that were never used begin after it, by so many lives and one more. If it
+// has none left, there will be no slot with its index or a greater one.
+//
+// The wrong version forgets what the arena has no slot for, since no handle is live there now.
+func (a *Arena) Outlive(i, generation, lives uint32) {
+	g := later(generation+generation%2, 1+lives)
+	if g == Spent {
+		a.Slots = min(a.Slots, uint64(i))
+		a.Table.max = a.Slots
+		return
+	}
+	a.Fresh = max(a.Fresh, g+1)
+	a.Table.fresh = max(a.Table.fresh, a.Fresh)
+}
+
 // Census counts the slots that were handed out.
 type Census struct{ Live, Vacant, Exhausted uint64 }
 
