@@ -1,6 +1,7 @@
 package epoch_test
 
 import (
+	"runtime"
 	"testing"
 	"time"
 
@@ -57,6 +58,34 @@ func TestNoGuardIsOlderThanItsPin(t *testing.T) {
 				assert.LessOrEqual(t, d.Age(p), time.Since(begin))
 			}
 			g.Unpin()
+		}
+	})
+}
+
+// TestAgeIsNeverTooHigh: another goroutine notes that an epoch has ended. An age that is computed
+// meanwhile counts from no earlier note: it is at most the time since the guard was pinned.
+func TestAgeIsNeverTooHigh(t *testing.T) {
+	d := epoch.New()
+	var done atomic.Bool
+	testkit.Together(2, func(k int) {
+		if k == 0 {
+			for !done.Load() {
+				d.Age(epoch.Pins{Oldest: d.Epoch()}) // notes each epoch that has ended
+				runtime.Gosched()
+			}
+			return
+		}
+		defer done.Store(true)
+		for range testkit.Long(4_000_000) {
+			began := time.Now()
+			g := d.Pin()
+			d.Stamp()
+			age := d.Age(epoch.Pins{Oldest: g.Epoch()})
+			g.Unpin()
+			if most := time.Since(began); age > most {
+				assert.LessOrEqual(t, age, most)
+				return
+			}
 		}
 	})
 }

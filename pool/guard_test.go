@@ -1,6 +1,7 @@
 package pool_test
 
 import (
+	"iter"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -67,4 +68,21 @@ func TestRefsCountForMaxLimbo(t *testing.T) {
 		r.Release()
 	}
 	testkit.RequireReclaimed(t, p)
+}
+
+// A loop visits what is live when it runs, not when All was called: values that came meanwhile, in
+// pages that the pool did not have.
+func TestLoopsSeeThePagesOfTheirRun(t *testing.T) {
+	p := tiny[int](t, nil)
+	g := p.Pin()
+	defer g.Unpin()
+	loops := map[string]iter.Seq2[pool.Handle[int], *int]{"Guard.All": g.All(), "Pool.All": p.All()}
+	testkit.Fill(t, p, 1000, testkit.Number)
+	for name, loop := range loops {
+		n := 0
+		for range loop {
+			n++
+		}
+		require.Equal(t, 1000, n, name)
+	}
 }

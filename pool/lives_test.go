@@ -253,3 +253,25 @@ func TestRestoreBesideExhaustedSlots(t *testing.T) {
 		}
 	}
 }
+
+// In a copy of a pool, the slots that were exhausted in the original are counted, so those that are
+// exhausted in the copy come into no list, however many they are. A pool with two shards keeps no
+// order of its lists, from which a copy would know better.
+func TestCopyCountsExhaustedSlots(t *testing.T) {
+	const n = 20
+	for _, reuse := range testkit.Reuses {
+		o := &pool.Options[int]{Shards: 2, Origin: testkit.LastGeneration, Reuse: reuse}
+		p := tiny(t, o)
+		hs := testkit.Fill(t, p, 2*n, testkit.Number)
+		require.Equal(t, n, p.RemoveBatch(hs[:n]))
+		require.NoError(t, p.Synchronize(t.Context()))
+		c := copyOf(t, p, o)
+		require.Equal(t, n, c.Stats().Exhausted)
+		require.Equal(t, n, c.RemoveBatch(hs[n:]))
+		require.NoError(t, c.Synchronize(t.Context()))
+		require.Equal(t, 2*n, c.Stats().Exhausted)
+		for _, h := range testkit.Fill(t, c, 3*n, testkit.Number) {
+			require.LessOrEqual(t, h.Generation(), uint32(testkit.LastGeneration), "%v is issued", h)
+		}
+	}
+}

@@ -40,6 +40,7 @@ type settings struct {
 	Unit                       int  // slots of the first page, from which pages grow; 0: Page
 	Origin                     int
 	Lives                      int  // of each slot; they set Origin
+	Restored                   int  // it was restored: the slots that are live when threads begin skip so many lives
 	Cells                      int  // for so many guards from the start
 	Most                       int  // cells of the longest row, and none before the first Pin; 0: a row of one
 	Spreads                    bool // it begins with one shard, and makes others where threads meet
@@ -115,6 +116,9 @@ func (p *program) setup(r *interleave.Run) {
 		Domain(w.p).Init(p.Cells)
 	}
 	run(v, a, p.prepare)
+	if p.Restored > 0 {
+		w.restored(p.Restored)
+	}
 	w.roomy = p.Roomy
 	for _, s := range p.threads {
 		w.thread(s.shard, func(a *actor) { run(v, a, s.ops) })

@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	. "coatcheck/pool"
+	"coatcheck/shard"
 )
 
 // What is required of snapshots: a copy has what lived throughout, and no handle that was known
@@ -111,9 +112,42 @@ func (w *world) judgeCopy(snapshot []byte, stay []Handle[val], origin uint32) er
 			if referred[h] {
 				return fmt.Errorf("%v was known when a value was written, and comes to life in the copy", h)
 			}
+			if err := w.skipped(h); err != nil {
+				return fmt.Errorf("the copy: %w", err)
+			}
 			hs = append(hs, h)
 		}
 		c.RemoveBatch(hs)
+	}
+	return nil
+}
+
+// restored makes the pool one that was restored: its original may have used the live slots again
+// since, so many times. It judges at the end of the run that none of these handles was issued.
+func (w *world) restored(lives int) {
+	for h := range w.p.All() {
+		Arena(w.p).RestoreSkip(h.Index(), uint32(lives))
+		w.line[h.Index()] = h.Generation() + 2*uint32(lives)
+	}
+	before, next := len(w.entries), w.finish
+	w.finish = func() error {
+		for _, e := range w.entries[before:] {
+			if err := w.skipped(e.h); err != nil {
+				return err
+			}
+		}
+		if next != nil {
+			return next()
+		}
+		return nil
+	}
+}
+
+// skipped returns an error if the original of a restored pool may have issued h as well (L8), or if
+// there is no such generation.
+func (w *world) skipped(h Handle[val]) error {
+	if h.Generation() <= w.line[h.Index()] || h.Generation() > shard.LastGeneration {
+		return fmt.Errorf("%v is issued; want a generation above %d, which the original may have come to, and at most the last", h, w.line[h.Index()])
 	}
 	return nil
 }

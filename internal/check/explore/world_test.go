@@ -59,6 +59,7 @@ type world struct {
 	finish func() error
 
 	generation [maxSlots]uint32 // the greatest that was seen of each slot
+	line       [maxSlots]uint32 // of a restored pool: the last that its original may have issued since, of each slot
 	place      [maxSlots]uint8  // of each slot, as locate found it
 	why        [maxSlots]uint8  // of each slot, an insertion cannot have it at the moment
 	wrong      error            // the first slot that locate found where it must not be
