@@ -7,10 +7,14 @@
 // package pool, against the rules that these state. Such a bug is a mutant: a patch with a
 // few lines of header. See patches/README.md for how mutants are written and judged.
 //
+// With -drawn, bugs that nobody chose are put in instead (slips.go). A survivor is a test that is
+// missing, or goes into equivalents.txt with the reason why nobody can tell.
+//
 //	go run ./internal/check/mutants            # all; exits with 1 if any survives
 //	go run ./internal/check/mutants -short     # the quick ones, one or two for each row; for CI
 //	go run ./internal/check/mutants -only Pop -v
 //	go run ./internal/check/mutants -check     # lists patches that do not apply any more, or do not compile
+//	go run ./internal/check/mutants -drawn 17 -n 300   # slips that nobody chose, drawn by this seed
 package main
 
 import (
@@ -61,10 +65,12 @@ func main() {
 	name := flag.String("only", "", "run only the mutants whose names or files match this regular expression, in any case")
 	flag.IntVar(&c.jobs, "j", 2, "number of mutants that run at once")
 	flag.DurationVar(&c.limit, "limit", 2*time.Minute, "time limit of a scenario")
+	seed := flag.Uint64("drawn", 0, "draw slips by this seed, instead of the mutants; with -check, only list them")
+	count := flag.Int("n", 30, "how many slips to draw")
 	flag.Parse()
 	only, err := regexp.Compile("(?i)" + *name)
 	if c.only = only; err == nil {
-		err = run(&c)
+		err = run(&c, *seed, *count)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
@@ -73,7 +79,7 @@ func main() {
 }
 
 // run does what the flags choose. It returns an error also if a mutant survived.
-func run(c *config) error {
+func run(c *config, seed uint64, count int) error {
 	all, err := load()
 	if err != nil {
 		return err
@@ -93,10 +99,13 @@ func run(c *config) error {
 	defer os.RemoveAll(tree)
 
 	begin := time.Now()
-	cp := exec.Command("cp", "-r", "go.mod", "go.sum", "epoch", "internal", "pool", "shard", tree)
+	cp := exec.Command("cp", "-r", "go.mod", "go.sum", "doc.go", "race_test.go", "epoch", "internal", "pool", "shard", tree)
 	cp.Dir = strings.TrimSpace(string(root))
 	if out, err := cp.CombinedOutput(); err != nil {
 		return fmt.Errorf("cp: %w\n%s", err, out)
+	}
+	if seed != 0 {
+		return drawnRun(c, tree, seed, count)
 	}
 	if err := check(list, tree); err != nil || c.check {
 		return err

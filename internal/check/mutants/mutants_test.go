@@ -144,3 +144,31 @@ func TestArchivesAreRead(t *testing.T) {
 	assert.Equal(t, []string{"one", "--- a/x\n-- x\n+y\n", "two.patch", "z\n"}, got)
 	assert.Greater(t, len(allMutants(t)), 100)
 }
+
+// TestSlipsAreDrawnBySeed: one seed draws the same slips each time, of many kinds, and what is listed
+// as equivalent can be drawn.
+func TestSlipsAreDrawnBySeed(t *testing.T) {
+	all, err := slips("../../..")
+	require.NoError(t, err)
+	kinds, names := map[string]int{}, map[string]bool{}
+	for i := range all {
+		kinds[all[i].kind]++
+		names[all[i].name()] = true
+		_, err := all[i].apply("../../..")
+		require.NoError(t, err)
+	}
+	for _, kind := range []string{
+		"early return", "inverted condition", "missing break", "missing call", "missing check", "missing continue",
+		"missing reset", "off by one", "one round", "swapped arguments", "swapped stores",
+	} {
+		require.Greater(t, kinds[kind], 10, kind)
+	}
+	each := func(*slip) bool { return true }
+	require.Equal(t, draw(all, 17, 50, each), draw(all, 17, 50, each))
+	require.NotEqual(t, draw(all, 17, 50, each), draw(all, 18, 50, each))
+	listed, err := reasons(equivalents)
+	require.NoError(t, err)
+	for name := range listed {
+		require.True(t, names[name], "no slip is called %q: its line has changed", name)
+	}
+}

@@ -1,0 +1,237 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"go/ast"
+	"go/build"
+	"go/parser"
+	"go/token"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Slips are bugs that nobody chose. A line of the product is drawn, and then one of the changes that
+// are likely slips there.
+
+// slip is one change of one file.
+type slip struct {
+	file     string // relative to the root
+	line     int
+	in       string // the function
+	kind     string
+	old, new string // what stands in the file from offset at on, and what the slip makes of it
+	at       int
+}
+
+// name names s, whatever other lines change.
+func (s *slip) name() string {
+	return fmt.Sprintf("%s: %s: %s: %s", s.file, s.in, s.kind, oneLine(s.old))
+}
+
+// oneLine returns a text with its white space as single blanks.
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// apply returns the file after s.
+func (s *slip) apply(root string) (map[string]string, error) {
+	text, err := os.ReadFile(filepath.Join(root, s.file))
+	if err != nil {
+		return nil, err
+	}
+	if !bytes.HasPrefix(text[s.at:], []byte(s.old)) {
+		return nil, fmt.Errorf("%s has changed", s.file)
+	}
+	return map[string]string{s.file: string(text[:s.at]) + s.new + string(text[s.at+len(s.old):])}, nil
+}
+
+// sources are the folders in which slips are drawn.
+var sources = []string{
+	"epoch", "shard", "pool", "pool/internal/codec",
+	"pool/cgohandle", "pool/command", "pool/dense", "pool/pending", "pool/table", "pool/tree",
+}
+
+// slips returns all slips of the files that an ordinary build of the tree at root has.
+func slips(root string) (all []slip, err error) {
+	for _, folder := range sources {
+		pkg, err := build.ImportDir(filepath.Join(root, folder), 0)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range pkg.GoFiles {
+			found, err := slipsOf(root, folder+"/"+name)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, found...)
+		}
+	}
+	return all, nil
+}
+
+// finder collects the slips of a file.
+type finder struct {
+	fset *token.FileSet
+	file string
+	text string
+	in   string
+	all  []slip
+}
+
+func slipsOf(root, file string) ([]slip, error) {
+	text, err := os.ReadFile(filepath.Join(root, file))
+	if err != nil {
+		return nil, err
+	}
+	f := &finder{fset: token.NewFileSet(), file: file, text: string(text)}
+	tree, err := parser.ParseFile(f.fset, file, text, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range tree.Decls {
+		if fn, ok := d.(*ast.FuncDecl); ok && fn.Body != nil {
+			f.in = fn.Name.Name
+			ast.Inspect(fn.Body, f.visit)
+			if fn.Type.Results == nil && len(fn.Body.List) > 1 {
+				last := fn.Body.List[len(fn.Body.List)-1]
+				f.add("early return", last, "return\n"+f.of(last))
+			}
+		}
+	}
+	return f.all, nil
+}
+
+func (f *finder) offset(p token.Pos) int { return f.fset.Position(p).Offset }
+func (f *finder) of(n ast.Node) string   { return f.text[f.offset(n.Pos()):f.offset(n.End())] }
+
+// add adds a slip that replaces a node.
+func (f *finder) add(kind string, n ast.Node, by string) {
+	f.all = append(f.all, slip{f.file, f.fset.Position(n.Pos()).Line, f.in, kind, f.of(n), by, f.offset(n.Pos())})
+}
+
+// replace adds a slip that replaces the text between two nodes and themselves.
+func (f *finder) replace(kind string, from, to ast.Node, by string) {
+	s := slip{f.file, f.fset.Position(from.Pos()).Line, f.in, kind, f.text[f.offset(from.Pos()):f.offset(to.End())], by, f.offset(from.Pos())}
+	f.all = append(f.all, s)
+}
+
+// near has the comparison that one mistakes for another, where the two differ by one.
+var near = map[token.Token]token.Token{token.LSS: token.LEQ, token.LEQ: token.LSS, token.GTR: token.GEQ, token.GEQ: token.GTR}
+
+// visit adds the slips of a node.
+func (f *finder) visit(n ast.Node) bool {
+	switch n := n.(type) {
+	case *ast.BinaryExpr:
+		if op, ok := near[n.Op]; ok {
+			f.add("off by one", n, f.of(n.X)+" "+op.String()+" "+f.of(n.Y))
+		}
+		switch lit, ok := n.Y.(*ast.BasicLit); {
+		case ok && lit.Kind == token.INT && (n.Op == token.ADD || n.Op == token.SUB) && lit.Value == "1":
+			f.add("off by one", n, f.of(n.X))
+		case ok && lit.Kind == token.INT && n.Op == token.ADD:
+			f.add("off by one", n, f.of(n)+" + 1")
+		}
+	case *ast.CallExpr:
+		for i := range len(n.Args) - 1 {
+			if a, b := f.of(n.Args[i]), f.of(n.Args[i+1]); a != b {
+				between := f.text[f.offset(n.Args[i].End()):f.offset(n.Args[i+1].Pos())]
+				f.replace("swapped arguments", n.Args[i], n.Args[i+1], b+between+a)
+			}
+		}
+	case *ast.IfStmt:
+		if strings.Contains(f.of(n.Cond), "debugging") || strings.Contains(f.of(n.Cond), "poisons") {
+			return false // records of another build
+		}
+		f.add("inverted condition", n.Cond, "!("+f.of(n.Cond)+")")
+		if n.Else == nil {
+			f.add("missing check", n.Cond, "("+f.of(n.Cond)+") && false")
+		}
+	case *ast.ForStmt:
+		if len(n.Body.List) > 0 {
+			last := n.Body.List[len(n.Body.List)-1]
+			f.add("one round", last, f.of(last)+"\nbreak")
+		}
+	case *ast.BranchStmt:
+		f.add("missing "+n.Tok.String(), n, "")
+	case *ast.AssignStmt:
+		if n.Tok == token.ASSIGN && len(n.Rhs) == 1 && isZero(n.Rhs[0]) {
+			f.add("missing reset", n, "")
+		}
+	case *ast.ExprStmt:
+		f.add("missing call", n, "")
+	case *ast.DeferStmt:
+		f.add("missing call", n, "")
+	case *ast.BlockStmt:
+		f.swaps(n.List)
+	case *ast.CaseClause:
+		f.swaps(n.Body)
+	}
+	return true
+}
+
+// swaps adds the slips that change the order of two neighbours which store something. One of them
+// is a call, as the stores that others see are: the order of two plain ones is nobody's.
+func (f *finder) swaps(list []ast.Stmt) {
+	for i := range len(list) - 1 {
+		if a, b := list[i], list[i+1]; stores(a) && stores(b) && (isCall(a) || isCall(b)) {
+			between := f.text[f.offset(a.End()):f.offset(b.Pos())]
+			f.replace("swapped stores", a, b, f.of(b)+between+f.of(a))
+		}
+	}
+}
+
+// stores reports whether a statement stores something, or calls what may.
+func stores(s ast.Stmt) bool {
+	switch s := s.(type) {
+	case *ast.ExprStmt, *ast.IncDecStmt:
+		return true
+	case *ast.AssignStmt:
+		return s.Tok != token.DEFINE
+	}
+	return false
+}
+
+func isCall(s ast.Stmt) bool { _, ok := s.(*ast.ExprStmt); return ok }
+
+// isZero reports whether an expression is 0, nil, false or an empty literal.
+func isZero(e ast.Expr) bool {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		return e.Value == "0"
+	case *ast.Ident:
+		return e.Name == "nil" || e.Name == "false" || e.Name == "None"
+	case *ast.CompositeLit:
+		return len(e.Elts) == 0
+	}
+	return false
+}
+
+// draw draws n slips that compile: a line, and then one of its slips. No line comes twice.
+func draw(all []slip, seed uint64, n int, compiles func(s *slip) bool) (drawn []slip) {
+	rnd := rand.New(rand.NewPCG(seed, 0))
+	lines := map[string][]slip{}
+	var order []string
+	for _, s := range all {
+		place := fmt.Sprint(s.file, ":", s.line)
+		if lines[place] == nil {
+			order = append(order, place)
+		}
+		lines[place] = append(lines[place], s)
+	}
+	slices.Sort(order)
+	rnd.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+	for _, place := range order {
+		if len(drawn) == n {
+			break
+		}
+		for _, i := range rnd.Perm(len(lines[place])) {
+			if s := lines[place][i]; compiles(&s) {
+				drawn = append(drawn, s)
+				break
+			}
+		}
+	}
+	return drawn
+}
