@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"runtime"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -19,6 +20,15 @@ import (
 	"coatcheck/bench/suite"
 	"coatcheck/bench/workload"
 )
+
+// TestMain lets the tests' binary run a program, as the command does.
+func TestMain(m *testing.M) {
+	if args := os.Args[1:]; len(args) > 0 && (args[0] == "-app" || args[0] == "-spin") {
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
 
 // Each case of each question runs, its checks pass, and its figures are written.
 func TestQuestionsPassTheirChecks(t *testing.T) {
@@ -78,6 +88,8 @@ func TestWrongFlagsAreRefused(t *testing.T) {
 		{[]string{"-quick", "-readme"}, "-readme"},
 		{[]string{"-quick", "-out", "x"}, "-out"},
 		{[]string{"-from", "x", "-only", "Q"}, "-only"},
+		{[]string{"-cpuprofile", "x"}, "-app"},
+		{[]string{"-app", "x", "-goroutines", "0"}, "-goroutines"},
 	} {
 		_, err := parse(c.args, io.Discard)
 		require.ErrorContains(t, err, c.want, "%v", c.args)
@@ -132,6 +144,16 @@ func TestRowsInWordsAreMeasured(t *testing.T) {
 				}
 				measured[name] = true
 			}
+		}
+	}
+	for _, r := range programs {
+		for _, goroutines := range []string{"quiet goroutines=2", "busy goroutines=16"} {
+			if r.Question == "Game" {
+				goroutines = strings.Fields(goroutines)[0] + " goroutines=1"
+			}
+			load, at, _ := strings.Cut(goroutines, " ")
+			key, n, _ := strings.Cut(at, "=")
+			require.Contains(t, measured, fmt.Sprint(r.Question+" "+r.Ours, " ", suite.Param{Key: "load", Value: load}, " ", suite.Param{Key: key, Value: n}))
 		}
 	}
 	for _, r := range inWords {

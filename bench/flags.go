@@ -7,7 +7,9 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"runtime"
 
+	"coatcheck/bench/apps"
 	"coatcheck/bench/measure"
 )
 
@@ -15,6 +17,10 @@ type flags struct {
 	measure.Options
 	out, from string
 	readme    bool
+	app       string    // a program to run in this process, or ""
+	load      apps.Load // of it
+	profile   string
+	spin      bool
 	args      []string // as they were given
 }
 
@@ -28,6 +34,11 @@ func parse(args []string, out io.Writer) (*flags, error) {
 	set.StringVar(&a.out, "out", "", "write the figures to this `directory`, in a file that is named after the processor; by default to a new temporary one")
 	set.StringVar(&a.from, "from", "", "measure nothing, report the figures of this `file`")
 	set.BoolVar(&a.readme, "readme", false, "rewrite the tables of the documents, by all files in the directory of the figures, and the chart; run it in bench")
+	set.StringVar(&a.app, "app", "", "run one `program` in this process, such as ForkJoin/pool, and print its figures")
+	set.IntVar(&a.load.Goroutines, "goroutines", runtime.GOMAXPROCS(0), "goroutines of -app")
+	set.BoolVar(&a.load.Quick, "tiny", false, "let -app do little")
+	set.StringVar(&a.profile, "cpuprofile", "", "write a profile of the processor of -app to this `file`")
+	set.BoolVar(&a.spin, "spin", false, "spin until standard input ends: what runs beside busy programs")
 	set.Func("only", "only the questions whose ID, or the cases whose full name, matches this `regexp`:\n-only 'Churn|Read', -only 'impl=(pool|mutex)/'", func(text string) (err error) {
 		a.Only, err = regexp.Compile(text)
 		return err
@@ -41,6 +52,10 @@ func parse(args []string, out io.Writer) (*flags, error) {
 	case err != nil:
 	case set.NArg() > 0:
 		err = fmt.Errorf("%q is not a flag", set.Arg(0))
+	case a.app == "" && (a.profile != "" || a.load.Quick):
+		err = errors.New("-cpuprofile and -tiny are for -app")
+	case a.load.Goroutines < 1:
+		err = fmt.Errorf("-goroutines %d: at least one", a.load.Goroutines)
 	case a.Rounds < 1:
 		err = fmt.Errorf("-rounds %d: at least one", a.Rounds)
 	case a.from != "" && a.Only != nil:

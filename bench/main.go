@@ -2,10 +2,10 @@
 //
 //	go -C bench run .
 //
-// takes some two minutes on two cores. It prints tables, and writes the figures in
+// takes some eight minutes on two cores. It prints tables, and writes the figures in
 // Go's benchmark format. -h explains the flags.
 //
-// Package workload has the questions, package peer the contestants, package measure the
+// Package workload has the questions, package apps the programs, package peer the contestants, package measure the
 // method, and package report the tables and the chart. The last two share only the file of
 // figures, so those of another machine can be reported here; README.md says how.
 //
@@ -24,6 +24,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"coatcheck/bench/apps"
 	"coatcheck/bench/measure"
 	"coatcheck/bench/peer"
 	"coatcheck/bench/report"
@@ -52,7 +53,12 @@ func main() {
 // the other figures and returns the error. With -quick it prints a line for each question that
 // works.
 func answer(ctx context.Context, asked *flags, qs []suite.Question, stdout, stderr io.Writer) (failed error) {
-	if asked.Quick {
+	switch {
+	case asked.spin:
+		apps.Spin(os.Stdin)
+	case asked.app != "":
+		return apps.Child(stdout, asked.app, asked.load, asked.profile)
+	case asked.Quick:
 		o := asked.Options
 		o.Done = func(question string, cases int) { fmt.Fprintf(stdout, "%-8s %3d cases work\n", question, cases) }
 		return measure.Questions(ctx, io.Discard, qs, o)
@@ -124,8 +130,24 @@ var inWords = func() (rows []report.Row) {
 	return rows
 }()
 
+// programs are the rows of the README's table of programs, and beside are its other columns.
+var (
+	programs = []report.Row{
+		{Text: "Fork and join, a job: by `Pointer`", Question: "ForkJoin", Ours: peer.NamePool},
+		{Text: "— under a Guard, with a Worker", Question: "ForkJoin", Ours: peer.NameGuard},
+		{Text: "— in a `Pool[*T]`", Question: "ForkJoin", Ours: apps.NamePoolPointers},
+		{Text: "Graph of jobs with priorities, a job", Question: "Graph", Ours: peer.NamePool},
+		{Text: "Timer wheel, a timer", Question: "Timers", Ours: peer.NamePool},
+		{Text: "Chat, a message to 16 sessions", Question: "Chat", Ours: peer.NameGuard},
+		{Text: "LRU cache, a look-up", Question: "LRU", Ours: peer.NamePool},
+		{Text: "Game with 200,000 things, a frame", Question: "Game", Ours: peer.NamePool},
+	}
+	beside = []report.Named{{Impl: apps.NamePointers, Text: "pointers"}, {Impl: peer.NameMap, Text: "map, mutex"}}
+)
+
 // readme rewrites the tables of docs/performance.md by all files of figures that are beside this
-// one, and the project's chart and the README's table by this one.
+// one, and the project's chart and the README's tables by this one. If this one has no figures of
+// programs, or of programs alone, it leaves the tables of what is missing.
 func readme(from string, figures *report.Figures, qs []suite.Question) error {
 	files, err := filepath.Glob(filepath.Join(filepath.Dir(from), "*.txt"))
 	if err != nil {
@@ -139,8 +161,19 @@ func readme(from string, figures *report.Figures, qs []suite.Question) error {
 		}
 		all = append(all, f)
 	}
+	const page = "../docs/performance.md"
 	question := func(id string) *suite.Question {
 		return &qs[slices.IndexFunc(qs, func(q suite.Question) bool { return q.ID == id })]
+	}
+	if figures.HasPrograms() {
+		table, err := report.Programs(figures, beside, "pool", programs)
+		if err != nil {
+			return err
+		}
+		err = errors.Join(report.Rewrite("../README.md", "programs", table), report.Rewrite(page, "programs", report.Contestants(figures, qs)))
+		if err != nil || !figures.HasParts() {
+			return err
+		}
 	}
 	pairs := question("Pair")
 	words, err := report.Words(figures, "under a mutex", "in a pool", inWords)
@@ -155,7 +188,6 @@ func readme(from string, figures *report.Figures, qs []suite.Question) error {
 	if err != nil {
 		return err
 	}
-	const page = "../docs/performance.md"
 	return errors.Join(
 		report.Rewrite("../README.md", "bench", words),
 		write("../docs/throughput.svg", func(w io.Writer) error {

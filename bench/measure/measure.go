@@ -114,6 +114,9 @@ func (o *Options) group(q *suite.Question, sg *suite.Group, procs int) *group {
 	case o.Quick:
 		g.rounds, ops = 1, tiny
 	}
+	if sg.Whole {
+		ops = 1
+	}
 	for i := range sg.Cases {
 		c := &sg.Cases[i]
 		name := q.Name(c)

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"regexp"
@@ -56,12 +57,13 @@ func Table(all []*Figures, qs []suite.Question) string {
 		rows[i] = ends(cs)
 	}
 	table := [][]string{{"what"}}
-	for _, first := range rows[0] {
+	firsts := titled(rows, qs)
+	for _, first := range firsts {
 		table = append(table, []string{title(first)})
 	}
 	for _, c := range columns {
-		texts, some := make([]string, len(rows[0])), ""
-		for i, first := range rows[0] {
+		texts, some := make([]string, len(firsts)), ""
+		for i, first := range firsts {
 			var lines []string // one for each file
 			for _, of := range rows {
 				text := ""
@@ -81,6 +83,23 @@ func Table(all []*Figures, qs []suite.Question) string {
 		}
 	}
 	return b.String() + "\n" + markdown(table)
+}
+
+// titled returns the ends of each chart, in the order of the questions. They are those of the first
+// file that has them.
+func titled(rows [][][]*cell, qs []suite.Question) (firsts [][]*cell) {
+	for _, q := range qs {
+		for _, chart := range q.Charts {
+			for _, of := range rows {
+				has := func(ends []*cell) bool { return ends[0].id == q.ID && ends[0].title == cmp.Or(chart.Title, q.Title) }
+				if i := slices.IndexFunc(of, has); i >= 0 {
+					firsts = append(firsts, of[i])
+					break
+				}
+			}
+		}
+	}
+	return firsts
 }
 
 // text returns the column's text for the ends of a chart: medians.

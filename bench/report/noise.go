@@ -19,6 +19,9 @@ type unit struct {
 
 const unitTime = "sec/op"
 
+// time reports whether figures are times.
+func (u unit) time() bool { return strings.HasSuffix(u.name, unitTime) }
+
 // label returns the unit without a scale, since figures may be in ns or in ms: "time/op"
 // for "sec/op". The question Pair alone has rates.
 func (u unit) label() string {
@@ -29,17 +32,17 @@ func (u unit) label() string {
 func (u unit) text(v float64) string {
 	symbol := ""
 	switch {
-	case u.name == unitTime:
+	case u.time():
 		symbol = "s"
-	case strings.Contains(u.name, "B/"):
+	case strings.Contains(u.name, "B/") || strings.HasSuffix(u.name, "-B"):
 		symbol = "B"
 	}
 	s := benchunit.Scaler{Factor: 1}
 	switch a := math.Abs(v); {
 	case a == 0:
-	case u.name == unitTime && a < 1e-9:
+	case u.time() && a < 1e-9:
 		s = benchunit.Scaler{Prec: 3, Factor: 1e-9, Prefix: "n"} // 0.530 ns rather than 530 ps
-	case u.name != unitTime && a < 1:
+	case !u.time() && a < 1:
 		s.Prec = 3
 	default:
 		s = benchunit.CommonScale([]float64{a}, benchunit.ClassOf(u.name))
@@ -99,7 +102,7 @@ func differ(a, b figure) bool {
 	n := min(len(a.rounds), len(b.rounds))
 	if n < few {
 		apart := 0.1
-		if n == 1 && a.unit.name == unitTime {
+		if n == 1 && a.unit.time() {
 			apart = 1
 		}
 		return (a.lo > b.hi || b.lo > a.hi) && math.Abs(a.mid-b.mid) > apart*min(a.mid, b.mid)

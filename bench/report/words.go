@@ -40,11 +40,8 @@ func Words(f *Figures, theirs, ours string, rows []Row) (string, error) {
 
 // timeOf returns the times of a contestant in a row.
 func (f *Figures) timeOf(r *Row, impl string) (figure, error) {
-	for _, s := range f.series {
-		differs := func(p suite.Param) bool { return value(s.params, p.Key) != p.Value }
-		if s.id == r.Question && s.impl == impl && !slices.ContainsFunc(r.Params, differs) && len(s.rounds[unitTime]) > 0 {
-			return summarize(s.rounds[unitTime], unit{name: unitTime}), nil
-		}
+	if y, ok := f.figureOf(r.Question, impl, r.Params, unitTime); ok {
+		return y, nil
 	}
 	return figure{}, fmt.Errorf("there are no times of %s, impl=%s, %v", r.Question, impl, r.Params)
 }

@@ -71,6 +71,9 @@ type Group struct {
 	// the others' memory would delay its garbage collections. Its rounds follow one another,
 	// so they are not side by side with the others'.
 	Apart bool
+	// Whole says that each turn of a case is one Do of one operation, which does a whole program.
+	// In a quick run each case has one turn.
+	Whole bool
 }
 
 // Case is one contestant under one set of parameters.

@@ -7,7 +7,7 @@ import (
 	"coatcheck/bench/suite"
 )
 
-// All returns the questions in the order of the report.
+// All returns the questions in the order of the report: first programs, then what they consist of.
 func All() []suite.Question {
 	qs := []suite.Question{
 		pair(), churn(), change(), read(), hot(), mix(), handoff(), sizes(), iterate(), memory(), collector(), calls(),
@@ -15,7 +15,7 @@ func All() []suite.Question {
 	for i := range qs {
 		qs[i].Roles = roles()
 	}
-	return qs
+	return append(programs(), qs...)
 }
 
 // roles returns the roles of all contestants of all questions.
