@@ -52,8 +52,8 @@ type Load struct {
 	Goroutines int
 }
 
-// of returns n, or a quick run's part of it.
-func (l Load) of(n int) int {
+// share returns n, or a quick run's part of it.
+func (l Load) share(n int) int {
 	if l.Quick {
 		return max(n/256, 1)
 	}
@@ -110,8 +110,8 @@ func inserted[T any](h pool.Handle[T], err error) pool.Handle[T] {
 	return h
 }
 
-// must panics with a text unless ok.
-func must(ok bool, format string, args ...any) {
+// check panics with a text unless ok.
+func check(ok bool, format string, args ...any) {
 	if !ok {
 		panic(fmt.Sprintf(format, args...))
 	}

@@ -2,6 +2,7 @@ package apps
 
 import (
 	"math/rand/v2"
+	"runtime"
 	"sync"
 	"sync/atomic"
 
@@ -31,7 +32,7 @@ type session struct {
 	closed     atomic.Bool // where no registry tells
 	received   atomic.Uint64
 	posted     atomic.Int64 // when
-	rest       [4]uint64
+	padding    [4]uint64
 }
 
 func (s *session) idle(since int64) bool { return s.posted.Load() < since }
@@ -126,29 +127,36 @@ func chatted[N any](open func() registry[N]) func(Load) Outcome {
 			mu      sync.Mutex
 			members []N
 		}
-		all, connections := open(), max(l.of(16_000)/l.Goroutines, 1)
+		all, connections := open(), max(l.share(16_000)/l.Goroutines, 1)
 		rooms := make([]room, max(connections*l.Goroutines/16, 1))
 		messages, timeout := 20*connections, int64(4*connections*l.Goroutines)
 		var clock, joined, gone, delivered atomic.Int64
+		var ready sync.WaitGroup
+		ready.Add(l.Goroutines)
 		each(l.Goroutines, func(goroutine int) uint64 {
 			random := rand.New(rand.NewPCG(1, uint64(goroutine)))
-			names, in := make([]N, connections), make([]*room, connections)
+			names, joins := make([]N, connections), make([]*room, connections)
 			join := func(i int) {
-				names[i], in[i] = all.join(uint32(i), clock.Load()), &rooms[random.IntN(len(rooms))]
+				names[i], joins[i] = all.join(uint32(i), clock.Load()), &rooms[random.IntN(len(rooms))]
 				joined.Add(1)
-				in[i].mu.Lock()
-				in[i].members = append(in[i].members, names[i])
-				in[i].mu.Unlock()
+				joins[i].mu.Lock()
+				joins[i].members = append(joins[i].members, names[i])
+				joins[i].mu.Unlock()
 			}
 			for i := range names {
 				join(i)
 			}
-			for range messages {
+			ready.Done()
+			ready.Wait()
+			for message := range messages {
+				if message%16 == 0 {
+					runtime.Gosched() // as where a connection waits; else one would run long after the others
+				}
 				i, now := random.IntN(connections), clock.Add(1)
 				if !all.post(names[i], now) {
 					join(i) // it had expired
 				}
-				r := in[i]
+				r := joins[i]
 				r.mu.Lock()
 				n := all.deliver(r.members)
 				clear(r.members[n:])
@@ -166,8 +174,8 @@ func chatted[N any](open func() registry[N]) func(Load) Outcome {
 			return 0
 		})
 		n := int64(messages * l.Goroutines)
-		must(joined.Load() == gone.Load()+int64(all.live()), "%d sessions joined, %d are gone, %d left", joined.Load(), gone.Load(), all.live())
-		must(delivered.Load() > 8*n || l.Quick, "%d deliveries of %d messages", delivered.Load(), n)
+		check(joined.Load() == gone.Load()+int64(all.live()), "%d sessions joined, %d are gone, %d left", joined.Load(), gone.Load(), all.live())
+		check(delivered.Load() > 8*n || l.Quick, "%d deliveries of %d messages", delivered.Load(), n)
 		return Outcome{Ops: int(n)}
 	}
 }

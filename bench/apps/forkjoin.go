@@ -26,19 +26,19 @@ var forkJoin = App{
 // joined runs a version, which returns the number of leaves, and checks it.
 func joined(join func(leaves uint64, goroutines int) uint64) func(Load) Outcome {
 	return func(l Load) Outcome {
-		leaves := uint64(l.of(600_000))
+		leaves := uint64(l.share(600_000))
 		sum := join(leaves, l.Goroutines)
-		must(sum == leaves, "there are %d leaves; want %d", sum, leaves)
+		check(sum == leaves, "there are %d leaves; want %d", sum, leaves)
 		return Outcome{Ops: int(2*leaves - 1), Sum: sum}
 	}
 }
 
 // work is a job without its link to the parent.
 type work struct {
-	leaves uint64
-	sum    atomic.Uint64
-	waits  atomic.Uint32 // for how many halves
-	rest   [4]uint64
+	leaves  uint64
+	sum     atomic.Uint64
+	waits   atomic.Uint32 // for how many halves
+	padding [4]uint64
 }
 
 // halves returns the leaves of both halves.

@@ -37,8 +37,8 @@ type world interface {
 
 func played(open func(ships int) world) func(Load) Outcome {
 	return func(l Load) Outcome {
-		frames := max(l.of(100), 30)
-		w := open(l.of(20_000))
+		frames := max(l.share(100), 30)
+		w := open(l.share(20_000))
 		for frame := range uint64(frames) {
 			w.move()
 			w.fly()

@@ -62,7 +62,7 @@ const (
 func graphed[N any](open func() tasks[N]) func(Load) Outcome {
 	return func(l Load) Outcome {
 		g, mu := open(), sync.Mutex{}
-		batches := max(l.of(480_000)/batch/l.Goroutines, 1)
+		batches := max(l.share(480_000)/batch/l.Goroutines, 1)
 		sum := each(l.Goroutines, func(goroutine int) (sum uint64) {
 			random := rand.New(rand.NewPCG(1, uint64(goroutine)))
 			var names [recent]N
@@ -88,8 +88,8 @@ func graphed[N any](open func() tasks[N]) func(Load) Outcome {
 			return sum
 		})
 		n := uint64(batches * batch * l.Goroutines)
-		must(sum == n*(n+1)/2, "the identities of tasks that were run or cancelled add up to %d, want %d", sum, n*(n+1)/2)
-		must(g.live() == 0, "%d tasks are left", g.live())
+		check(sum == n*(n+1)/2, "the identities of tasks that were run or cancelled add up to %d, want %d", sum, n*(n+1)/2)
+		check(g.live() == 0, "%d tasks are left", g.live())
 		return Outcome{Ops: int(n), Sum: sum}
 	}
 }
@@ -115,7 +115,7 @@ func runAll[N any](g tasks[N], mu *sync.Mutex) (sum uint64) {
 			return sum
 		}
 		for _, t := range taken[:n] {
-			must(t.run() != 0 && t.waits == 0, "task %d was run while it waited", t.id)
+			check(t.run() != 0 && t.waits == 0, "task %d was run while it waited", t.id)
 			sum += t.id
 		}
 	}

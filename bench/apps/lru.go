@@ -42,7 +42,7 @@ const parts = 16
 
 func cached(open func(capacity int) part) func(Load) Outcome {
 	return func(l Load) Outcome {
-		capacity, lookups := l.of(64_000)/parts, l.of(1_000_000)/l.Goroutines
+		capacity, lookups := l.share(64_000)/parts, l.share(1_000_000)/l.Goroutines
 		type locked struct {
 			mu sync.Mutex
 			part
@@ -68,12 +68,12 @@ func cached(open func(capacity int) part) func(Load) Outcome {
 			}
 			return wrong
 		})
-		must(wrong == 0, "%d values were wrong", wrong)
+		check(wrong == 0, "%d values were wrong", wrong)
 		var missed uint64
 		for i := range all {
 			missed += all[i].missed()
 		}
-		must(missed > 0 && (l.Quick || missed < uint64(lookups*l.Goroutines)/2), "%d of %d look-ups missed", missed, lookups*l.Goroutines)
+		check(missed > 0 && (l.Quick || missed < uint64(lookups*l.Goroutines)/2), "%d of %d look-ups missed", missed, lookups*l.Goroutines)
 		return Outcome{Ops: lookups * l.Goroutines}
 	}
 }

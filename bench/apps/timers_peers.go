@@ -4,12 +4,12 @@ import (
 	"sync"
 )
 
-// pointerTimer is in the list of a bucket, and under its mutex. in says that it has neither been
+// pointerTimer is in the list of a bucket, and under its mutex. waits says that it has neither been
 // stopped nor fired, since a pointer does not tell.
 type pointerTimer struct {
 	prev, next *pointerTimer
 	connection uint32
-	in         bool
+	waits      bool
 }
 
 type pointerWheel struct {
@@ -23,7 +23,7 @@ func (w *pointerWheel) start(connection, due uint32) *pointerTimer {
 	b := &w.buckets[due%ticks]
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	t := &pointerTimer{next: b.first, connection: connection, in: true}
+	t := &pointerTimer{next: b.first, connection: connection, waits: true}
 	if b.first != nil {
 		b.first.prev = t
 	}
@@ -35,7 +35,7 @@ func (w *pointerWheel) stop(t *pointerTimer, due uint32) bool {
 	b := &w.buckets[due%ticks]
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if !t.in {
+	if !t.waits {
 		return false // it has fired
 	}
 	if t.prev != nil {
@@ -46,7 +46,7 @@ func (w *pointerWheel) stop(t *pointerTimer, due uint32) bool {
 	if t.next != nil {
 		t.next.prev = t.prev
 	}
-	t.prev, t.next, t.in = nil, nil, false
+	t.prev, t.next, t.waits = nil, nil, false
 	return true
 }
 
@@ -56,7 +56,7 @@ func (w *pointerWheel) fire(tick uint32) (n uint64) {
 	defer b.mu.Unlock()
 	for t := b.first; t != nil; n++ {
 		next := t.next
-		t.prev, t.next, t.in = nil, nil, false
+		t.prev, t.next, t.waits = nil, nil, false
 		t = next
 	}
 	b.first = nil

@@ -90,10 +90,10 @@ func Table(all []*Figures, qs []suite.Question) string {
 func titled(rows [][][]*cell, qs []suite.Question) (firsts [][]*cell) {
 	for _, q := range qs {
 		for _, chart := range q.Charts {
-			for _, of := range rows {
+			for _, file := range rows {
 				has := func(ends []*cell) bool { return ends[0].id == q.ID && ends[0].title == cmp.Or(chart.Title, q.Title) }
-				if i := slices.IndexFunc(of, has); i >= 0 {
-					firsts = append(firsts, of[i])
+				if i := slices.IndexFunc(file, has); i >= 0 {
+					firsts = append(firsts, file[i])
 					break
 				}
 			}

@@ -51,7 +51,7 @@ func programCases(app *apps.App, env suite.Env, busy bool) suite.Group {
 			var figures map[string]float64
 			return suite.Run{
 				Do: func(int) (int, error) {
-					of, sum, ops, err := apps.Process(app.ID+"/"+v.Impl, l, spins)
+					got, sum, ops, err := apps.Process(app.ID+"/"+v.Impl, l, spins)
 					if err != nil {
 						return 0, err
 					}
@@ -61,7 +61,7 @@ func programCases(app *apps.App, env suite.Env, busy bool) suite.Group {
 					if sum != *want {
 						return 0, fmt.Errorf("the result is %d, and another version's %d", sum, *want)
 					}
-					figures = of
+					figures = got
 					return ops, nil
 				},
 				Metrics: func() map[string]float64 { return figures },
