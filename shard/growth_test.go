@@ -132,11 +132,11 @@ func TestGoingAheadCountsFromTheTrim(t *testing.T) {
 }
 
 // TestMagazinesThatOpenTogetherHaveShards: goroutines that wait for the lock together, each to make a shard,
-// make one each.
+// make one each, but no more than there may be.
 func TestMagazinesThatOpenTogetherHaveShards(t *testing.T) {
-	const n = 8
+	const most, n = 4, 8
 	for range 20 {
-		r := newRig[uint64](t, setup[uint64]{slots: 64 * shard.Batch, most: n})
+		r := newRig[uint64](t, setup[uint64]{slots: 64 * shard.Batch, most: most})
 		var calls atomic.Int32
 		var opened [n]*shard.Magazine
 		unlock := r.arena.LockVerdicts()
@@ -154,7 +154,7 @@ func TestMagazinesThatOpenTogetherHaveShards(t *testing.T) {
 		for _, m := range opened {
 			seen[m.Shard()] = true
 		}
-		require.Len(t, seen, n)
-		require.Equal(t, n, r.arena.Made(), "no more than there may be")
+		require.Len(t, seen, most)
+		require.Equal(t, most, r.arena.Made())
 	}
 }
