@@ -4,7 +4,6 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"coatcheck/internal/check/testkit"
@@ -77,28 +76,4 @@ func TestResetClosesTheWorker(t *testing.T) {
 		}
 	}
 	require.True(t, closed)
-}
-
-// When Stats counts no Worker, those that the collector found have given all slots back.
-func TestNoWorkerIsOpenBeforeItsSlotsAreBack(t *testing.T) {
-	for range testkit.Long(200) {
-		p := pool.Must(&pool.Options[int]{Shards: 1})
-		testkit.Apart(func() {
-			w := p.Worker()
-			for range 200 {
-				h, err := w.Insert(1)
-				assert.NoError(t, err)
-				w.Remove(h)
-			}
-		})
-		require.Positive(t, p.Stats().Cached)
-		runtime.GC()
-		testkit.Within(t, func() {
-			for p.Stats().Workers > 0 {
-				runtime.Gosched()
-			}
-		})
-		st := p.Stats()
-		require.Zero(t, st.Cached, "%+v", st)
-	}
 }

@@ -397,8 +397,7 @@ func TestClearExpiredZeroesWhatHasPassed(t *testing.T) {
 				require.Equal(t, 2*n-1, all)
 			}
 			r.arena.Drop(held)
-			for s.Reclaim(s) {
-			}
+			testkit.Until(t, func() bool { return !s.Reclaim(s) })
 			order, _ = s.Order()
 			require.Len(t, order, 2*n)
 			return order

@@ -94,8 +94,11 @@ func Soon[T any](t testing.TB, c <-chan T) (v T) {
 // Until waits until cond returns true, or ends the tests as Within does.
 func Until(t testing.TB, cond func() bool) {
 	Within(t, func() {
-		for !cond() {
-			time.Sleep(50 * time.Microsecond)
+		for n := 0; !cond(); n++ {
+			if n > 1000 {
+				time.Sleep(50 * time.Microsecond)
+			}
+			runtime.Gosched()
 		}
 	})
 }
