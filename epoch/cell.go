@@ -124,7 +124,11 @@ func (d *Domain) claimFirst(e, kind uint64) Guard {
 	case d.most == 0:
 		panic("epoch: Pin of a zero Domain (or Pool); make one with New")
 	case d.traced != nil:
-		return d.claimInBlock(e, kind, minBlock)
+		g := d.claimInBlock(e, kind, minBlock)
+		if g.word>>kindBits&(1<<sequenceBits-1) == 0 {
+			d.traced.Wrapped(g)
+		}
+		return g
 	}
 	d.grow(nil, min(leastCells, int(d.most)))
 	return d.claimCell(kind)

@@ -66,8 +66,8 @@ type Domain struct {
 	//	orders   the change announces the pin in the new block (P4)
 	top atom.Pointer[block]
 
-	// traced is called with the guard of each Pin, or nil.
-	traced func(Guard)
+	// traced is told of each Pin, or nil.
+	traced *Tracer
 
 	mask atom.Uint32
 	most uint32 // cells of the longest row; 0 in a zero Domain
@@ -108,11 +108,21 @@ func (d *Domain) Init(n int) {
 	}
 }
 
-// Trace makes each later Pin call traced with its guard before it returns. PinTransient does not.
-// Call Trace after Init and before any other use. Every Pin then takes its slow half, and some 10
-// ns more, without the call of traced. So domains without Trace pay nothing.
-func (d *Domain) Trace(traced func(Guard)) {
-	d.traced = traced
+// Tracer is told of pins.
+type Tracer struct {
+	// Pinned is called with the guard of each Pin, before that returns, and of no PinTransient.
+	Pinned func(Guard)
+
+	// Wrapped is called where the sequence of a cell begins anew, before the pin, of any kind, returns
+	// whose guard it gets. From then on, a word of the cell may come again. So the tracer must forget
+	// all older guards of the cell (Guard.Beside), none of which is pinned.
+	Wrapped func(Guard)
+}
+
+// Trace makes later pins tell a Tracer. Call it after Init and before any other use. Every Pin then takes
+// its slow half, and some 10 ns more, without the calls. So domains without Trace pay nothing.
+func (d *Domain) Trace(t *Tracer) {
+	d.traced = t
 	d.mask.Store(0)
 	d.base.Store(nil)
 	d.row.Store(nil)
@@ -130,7 +140,7 @@ func (d *Domain) PinTransient() Guard { return d.claimCell(active | transient) }
 func (d *Domain) pinSlow() Guard {
 	g := d.claimCell(active)
 	if d.traced != nil {
-		d.traced(g)
+		d.traced.Pinned(g)
 	}
 	return g
 }

@@ -275,7 +275,7 @@ func TestTracedPinsAreFound(t *testing.T) {
 	var told []epoch.Guard
 	d := new(epoch.Domain)
 	d.Init(0)
-	d.Trace(func(g epoch.Guard) { told = append(told, g) })
+	d.Trace(&epoch.Tracer{Pinned: func(g epoch.Guard) { told = append(told, g) }, Wrapped: func(epoch.Guard) {}})
 	b := d.PinTransient()
 	require.Empty(t, told)
 	require.Equal(t, 1, d.Scan().Count)
@@ -295,4 +295,38 @@ func TestTracedPinsAreFound(t *testing.T) {
 	require.Zero(t, d.Scan().Count)
 	require.True(t, d.Expired(d.Stamp()))
 	require.False(t, epoch.Guard{}.Pinned())
+}
+
+// Before a word of a cell comes again, a Tracer is told to forget the cell's older guards, also if the
+// pins between are of PinTransient.
+func TestTracersForgetBeforeWordsComeAgain(t *testing.T) {
+	told := map[epoch.Guard]bool{}
+	d := new(epoch.Domain)
+	d.Init(0)
+	d.Trace(&epoch.Tracer{
+		Pinned: func(g epoch.Guard) {
+			require.False(t, told[g], "a guard that was told of before")
+			told[g] = true
+		},
+		Wrapped: func(g epoch.Guard) {
+			for old := range told {
+				if old.Beside(g) {
+					require.True(t, old == g || !old.Pinned(), "a guard that is pinned")
+					delete(told, old)
+				}
+			}
+		},
+	})
+	for i := range 100_000 {
+		if i%3 == 0 {
+			g := d.PinTransient()
+			g.Unpin()
+			continue
+		}
+		g := d.Pin()
+		g.Unpin()
+	}
+	for g := range told {
+		require.False(t, g.Pinned())
+	}
 }

@@ -22,9 +22,12 @@ func (g *Guard) Unpin() {
 }
 
 // Pinned reports whether the guard is still pinned. The answer is right until 16,384 later pins
-// of its cell within one epoch. So use it in reports, not to decide whether what the guard
-// protects may be read.
+// of its cell within one epoch; a Tracer is told before. So use it in reports, not to decide whether
+// what the guard protects may be read.
 func (g Guard) Pinned() bool { return g.cell != nil && g.cell.Load() == g.word }
+
+// Beside reports whether two guards have, or had, one cell.
+func (g Guard) Beside(h Guard) bool { return g.cell == h.cell }
 
 // Release is Unpin for packages that wrap guards and panic with their own text. It reports
 // whether the guard was pinned. The guard must not be the zero Guard. It is an argument, not a

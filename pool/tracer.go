@@ -20,8 +20,8 @@ import (
 // Unpin tells nobody. The tracer asks the guard's cell instead, before it reports, and when it has
 // recorded twice as many as were pinned when it asked last.
 type tracer struct {
-	every        uint32
-	guards, refs trace.Set
+	every uint32
+	*opened
 
 	mu     sync.Mutex
 	pinned map[epoch.Guard]*trace.Item // under mu
@@ -37,14 +37,17 @@ func (c *core) trace(every int) {
 	if every == 0 {
 		return
 	}
-	t := &tracer{every: uint32(every), pinned: map[epoch.Guard]*trace.Item{}, held: map[*hold]*trace.Item{}, most: askFrom}
+	t := &tracer{every: uint32(every), opened: new(opened), pinned: map[epoch.Guard]*trace.Item{}, held: map[*hold]*trace.Item{}, most: askFrom}
 	c.tracer = t
-	clock(&c.domain).Trace(func(g epoch.Guard) {
-		if t.drawn() {
-			t.pin(g)
-		}
+	clock(&c.domain).Trace(&epoch.Tracer{
+		Pinned: func(g epoch.Guard) {
+			if t.drawn() {
+				t.pin(g)
+			}
+		},
+		Wrapped: t.forget,
 	})
-	runtime.SetFinalizer(&tracerSentinel{weak.Make(c)}, (*tracerSentinel).cycle)
+	runtime.SetFinalizer(&tracerSentinel{weak.Make(c), t.opened}, (*tracerSentinel).cycle)
 }
 
 // drawn reports whether to record this one. A count would be a word that all pins write.
@@ -66,9 +69,26 @@ func (t *tracer) pin(g epoch.Guard) {
 func (t *tracer) ask() {
 	for g, it := range t.pinned {
 		if !g.Pinned() {
-			delete(t.pinned, g)
-			t.guards.Close(it, "unpinned")
-			profile().Remove(it)
+			t.close(g, it)
+		}
+	}
+}
+
+// close forgets a guard that is not pinned any more. The caller holds mu.
+func (t *tracer) close(g epoch.Guard, it *trace.Item) {
+	delete(t.pinned, g)
+	t.guards.Close(it, "unpinned")
+	profile().Remove(it)
+}
+
+// forget forgets the guards of a cell, where a new one has its first word again. A record that stayed
+// would be another guard's.
+func (t *tracer) forget(of epoch.Guard) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for g, it := range t.pinned {
+		if g.Beside(of) {
+			t.close(g, it)
 		}
 	}
 }
@@ -137,13 +157,25 @@ const ProfileName = "coatcheck/pool.guards"
 // profileSkip leaves out Add's caller, which is the tracer.
 const profileSkip = 1
 
-// tracerSentinel brings the profile up to date after each cycle of the garbage collector. Nothing
-// refers to it, so that its finalizer runs.
-type tracerSentinel struct{ pool weak.Pointer[core] }
+// opened has the records of one pool. They do not refer to it, so that they can end after it.
+type opened struct{ guards, refs trace.Set }
+
+// tracerSentinel brings the profile up to date after each cycle of the garbage collector: where the pool
+// is gone, what was open in it leaves the profile. Nothing refers to it, so that its finalizer runs.
+type tracerSentinel struct {
+	pool weak.Pointer[core]
+	*opened
+}
 
 func (s *tracerSentinel) cycle() {
 	if c := s.pool.Value(); c != nil {
 		c.tracer.refresh()
 		runtime.SetFinalizer(s, (*tracerSentinel).cycle)
+		return
+	}
+	for _, set := range []*trace.Set{&s.guards, &s.refs} {
+		for _, it := range set.Items() {
+			profile().Remove(it)
+		}
 	}
 }

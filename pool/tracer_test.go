@@ -111,3 +111,38 @@ func BenchmarkTraceGuards(b *testing.B) {
 		})
 	}
 }
+
+// No guard is named that was unpinned, however often the words of its cell come again within an epoch.
+func TestTraceGuardsNamesNoneThatWasUnpinned(t *testing.T) {
+	p := tiny(t, &pool.Options[int]{Capacity: 8, Shards: 1, TraceGuards: 500})
+	for range 4_000_000 {
+		g := p.Pin()
+		g.Unpin()
+	}
+	require.Empty(t, p.ExplainOpen())
+	g := p.Pin() // so that ExplainOpen tells of guards
+	defer g.Unpin()
+	require.LessOrEqual(t, strings.Count(p.ExplainOpen(), "NamesNoneThatWasUnpinned"), 1)
+	require.LessOrEqual(t, strings.Count(p.ExplainOpen(), "more from there"), 0)
+	require.LessOrEqual(t, strings.Count(profileOf(t), "NamesNoneThatWasUnpinned"), 1)
+}
+
+// What was open in a pool leaves the profile when the pool is gone.
+func TestTraceGuardsForgetsWithThePool(t *testing.T) {
+	testkit.Apart(func() {
+		for range 10 {
+			p := tiny(t, &pool.Options[int]{TraceGuards: 1})
+			forgetsInAPool(p)
+		}
+	})
+	require.Contains(t, profileOf(t), "forgetsInAPool")
+	testkit.Eventually(t, func() bool { runtime.GC(); return !strings.Contains(profileOf(t), "forgetsInAPool") }, "records of pools that are gone")
+}
+
+func forgetsInAPool(p *pool.Pool[int]) {
+	for range 50 {
+		p.Pin()
+	}
+	h, _ := p.Insert(1)
+	p.Hold(h)
+}

@@ -65,6 +65,13 @@ func (s *Set) Drop(it *Item, did string) {
 	}
 }
 
+// Items returns those that are open.
+func (s *Set) Items() []*Item {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Collect(maps.Keys(s.open))
+}
+
 // Drops returns how many items were dropped.
 func (s *Set) Drops() int {
 	s.mu.Lock()
@@ -101,9 +108,7 @@ func (s *Set) close(it *Item, e Event) (was bool) {
 // WriteOpen appends who opened what is open, the oldest first. Each line follows
 // a newline and indent.
 func (s *Set) WriteOpen(b *strings.Builder, indent string) {
-	s.mu.Lock()
-	open := slices.Collect(maps.Keys(s.open))
-	s.mu.Unlock()
+	open := s.Items()
 	slices.SortFunc(open, func(x, y *Item) int { return x.opened.when.Compare(y.opened.when) })
 	writeItems(b, indent, open)
 }
