@@ -53,7 +53,8 @@ var (
 
 	// ErrStalled means that at some moment during the call no slot was free, and removed slots
 	// were still waiting. Each waited for a guard that was pinned before its removal returned, for a
-	// loop, which pins one, or for a Ref or a Hold. So fewer than Capacity values may be live.
+	// loop, which pins one, for a Ref, or for a call of Hold under way, even one that will fail: that
+	// counts as a Ref meanwhile. So fewer than Capacity values may be live.
 	//
 	// ErrStalled wraps ErrFull. Test it with errors.Is. Its text shows the figures of the moment
 	// at which Error is called. The error keeps the pool reachable.
