@@ -71,10 +71,8 @@ func (c *core) frame(pl *plan) {
 		FIFO:      pl.reuse == FIFO,
 		Fixed:     pl.preallocate,
 		Replays:   pl.replays,
+		Name:      pl.name,
 	})
-	if c.tracer != nil {
-		c.arena.Opened = c.tracer.oldest
-	}
 }
 
 // pages returns the current table of pages. It panics for a zero Pool, which has none.

@@ -104,7 +104,7 @@ func ExamplePool_Insert() {
 	fmt.Println(errors.Is(err, pool.ErrFull), err)
 	// Output:
 	// 0@1 <nil>
-	// true pool: full; capacity: 1; Pool.Stats tells more
+	// true pool: full; Pool[string]; capacity: 1; Pool.Stats tells more
 }
 
 func ExamplePool_InsertWait() {
@@ -119,7 +119,7 @@ func ExamplePool_InsertWait() {
 	h, err = p.InsertWait(context.Background(), "coat")
 	fmt.Println(p.MustGet(h), err)
 	// Output:
-	// true pool: full; capacity: 1; Pool.Stats tells more: context deadline exceeded
+	// true pool: full; Pool[string]; capacity: 1; Pool.Stats tells more: context deadline exceeded
 	// coat <nil>
 }
 

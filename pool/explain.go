@@ -91,6 +91,9 @@ func (c *core) explainOpen() string {
 		tell(&b)
 	}
 	r := &c.records
+	if c.tracer != nil {
+		c.tracer.refresh()
+	}
 	n, _, age := c.pinned()
 	pinned := counted(n, "guard") + " pinned"
 	if age >= time.Second {

@@ -66,8 +66,8 @@ type Options[T any] struct {
 
 	// TraceGuards finds in production who forgot an Unpin or a Release. The pool records the
 	// stack of one pin and one Hold in so many, at random; 1 records each, and 0 none.
-	// ExplainOpen, the text of ErrStalled and the profile [ProfileName] show the stacks of those
-	// that are open. The profile may show a guard until the garbage collector's next cycle after
+	// ExplainOpen and the profile [ProfileName] show the stacks of those that are open. A stack of
+	// the profile begins at the line that called the pool. The profile may show a guard until the garbage collector's next cycle after
 	// its Unpin.
 	//
 	// 0 costs nothing. Otherwise each pin with its Unpin takes about three times as long. One
@@ -123,6 +123,7 @@ type plan struct {
 	replays     bool   // Origin was set, and there is one shard
 
 	value  reflect.Type // T
+	name   func() string
 	layout shard.Layout // of its slots
 	slots  uint64       // the greatest number that there may ever be
 	pages  shard.PageSizes
@@ -143,10 +144,14 @@ func (o *Options[T]) plan() (*plan, error) {
 		origin:      o.Origin,
 		traceGuards: o.TraceGuards,
 		value:       reflect.TypeFor[T](),
+		name:        nameOf[T],
 	}
 	pl.layout = shard.LayoutOf(pointers.In(pl.value), o.Reset)
 	return pl, pl.complete()
 }
+
+// nameOf returns what errors call a pool of T.
+func nameOf[T any]() string { return "Pool[" + reflect.TypeFor[T]().String() + "]" }
 
 // complete fills in the defaults and what follows, or returns an error if an option is invalid.
 func (pl *plan) complete() error {

@@ -3,6 +3,7 @@ package pool_test
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"runtime"
 	"sync"
 	"testing"
@@ -70,7 +71,7 @@ func TestStatsCountRefusals(t *testing.T) {
 // before. The age of the oldest pin counts from before that: see TestAgeOfAForgottenGuardGrows of
 // package epoch.
 func TestStalledErrorTellsFigures(t *testing.T) {
-	const text = "pool: full: removed slots wait for a guard that is still pinned, or for a Ref; "
+	const text = "pool: full: removed slots wait for a guard that is still pinned, or for a Ref; Pool[int]; "
 	p := tiny(t, &pool.Options[int]{Capacity: 8, Shards: 1})
 	hs := testkit.Fill(t, p, 8, testkit.Number)
 	r, _ := p.Hold(hs[0])
@@ -80,7 +81,7 @@ func TestStalledErrorTellsFigures(t *testing.T) {
 	require.Zero(t, testing.AllocsPerRun(10, func() { _, err = p.Insert(1) }))
 	time.Sleep(2 * time.Millisecond)
 	require.GreaterOrEqual(t, p.Stats().PinAge, 2*time.Millisecond)
-	require.Regexp(t, "^"+text+`pinned: 1 for \d+ms or longer; Refs: 1; waiting: 8, limit: 8; Pool.ExplainOpen tells more$`, err)
+	require.Regexp(t, "^"+regexp.QuoteMeta(text)+`pinned: 1 for \d+ms or longer; Refs: 1; waiting: 8, limit: 8; Pool.ExplainOpen tells more$`, err)
 	g.Unpin()
 	require.Zero(t, p.Stats().PinAge)
 	r.Release()
@@ -94,11 +95,11 @@ func TestFullErrorTellsFigures(t *testing.T) {
 	testkit.Fill(t, p, 4096, testkit.Number)
 	var err error
 	require.Zero(t, testing.AllocsPerRun(10, func() { _, err = p.Insert(1) }))
-	require.EqualError(t, err, "pool: full; capacity: 4096; Pool.Stats tells more")
+	require.EqualError(t, err, "pool: full; Pool[int]; capacity: 4096; Pool.Stats tells more")
 	w := p.Worker()
-	require.Regexp(t, `^pool: full; capacity: 4096, kept by open Workers: up to \d+; Pool.Stats tells more$`, err)
+	require.Regexp(t, `^pool: full; Pool\[int\]; capacity: 4096, kept by open Workers: up to \d+; Pool.Stats tells more$`, err)
 	w.Close()
-	require.EqualError(t, err, "pool: full; capacity: 4096; Pool.Stats tells more")
+	require.EqualError(t, err, "pool: full; Pool[int]; capacity: 4096; Pool.Stats tells more")
 }
 
 // Printing a pool or its Stats gives a line, and reads nothing that others write.

@@ -55,7 +55,7 @@ func (t *tracer) drawn() bool { return rand.Uint32N(t.every) == 0 }
 
 func (t *tracer) pin(g epoch.Guard) {
 	it := t.guards.Open("pinned", "")
-	profile().Add(it, profileSkip)
+	profile().Add(it, 1+trace.UserSkip()) // 0 begins in Add
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.pinned[g] = it
@@ -106,7 +106,7 @@ func (t *tracer) hold(r *hold) bool {
 		return false
 	}
 	it := t.refs.Open("held", textOf(r.h))
-	profile().Add(it, profileSkip)
+	profile().Add(it, 1+trace.UserSkip()) // 0 begins in Add
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.held[r] = it
@@ -137,15 +137,6 @@ func (t *tracer) tellRefs(b *strings.Builder) {
 	}
 }
 
-// oldest returns lines that say who pinned the oldest guard that was drawn, or held the oldest Ref.
-func (t *tracer) oldest() string {
-	t.refresh()
-	var b strings.Builder
-	t.guards.WriteOldest(&b, "\t")
-	t.refs.WriteOldest(&b, "\t")
-	return b.String()
-}
-
 // profile is that of all pools, which lasts as long as the program. It has the records of those
 // guards and Refs that tracers know to be open.
 var profile = sync.OnceValue(func() *pprof.Profile { return pprof.NewProfile(ProfileName) })
@@ -153,9 +144,6 @@ var profile = sync.OnceValue(func() *pprof.Profile { return pprof.NewProfile(Pro
 // ProfileName is the name under which runtime/pprof has the profile of open guards and Refs. The
 // profile exists once a pool with Options.TraceGuards was made.
 const ProfileName = "coatcheck/pool.guards"
-
-// profileSkip leaves out Add's caller, which is the tracer.
-const profileSkip = 1
 
 // opened has the records of one pool. They do not refer to it, so that they can end after it.
 type opened struct{ guards, refs trace.Set }

@@ -71,9 +71,8 @@ type Config struct {
 	Fixed     bool   // all memory is allocated from the start, and kept
 	Replays   bool   // what a call does must not depend on how many guards there once were
 
-	// Opened returns lines for ErrStalled's text that say who opened what is in the way. It may
-	// be nil.
-	Opened func() string
+	// Name returns what the texts of refusals call the pool. It may be nil.
+	Name func() string
 }
 
 // Init makes an empty arena. Call Preallocate after it, or what fills the arena from a snapshot.

@@ -182,15 +182,20 @@ func (e stalled) Unwrap() error { return ErrStalled }
 func (e stalled) Error() string {
 	a, pins := e.arena, e.arena.Domain.Scan()
 	waiting := min(a.Waiting(), a.Table.Resident()) // those that move meanwhile are counted twice
-	oldest, opened := "", ""
+	oldest := ""
 	if age := a.Domain.Age(pins).Truncate(time.Millisecond); age > 0 {
 		oldest = fmt.Sprintf(" for %v or longer", age)
 	}
-	if a.Opened != nil {
-		opened = a.Opened()
+	return fmt.Sprintf("%v; %spinned: %d%s; Refs: %d; waiting: %d, limit: %d; Pool.ExplainOpen tells more",
+		ErrStalled, a.name(), pins.Count, oldest, a.Held(), waiting, a.limboLimit(int64(a.Table.Resident()-waiting)))
+}
+
+// name returns the beginning of figures, which says whose they are.
+func (a *Arena) name() string {
+	if a.Name == nil {
+		return ""
 	}
-	return fmt.Sprintf("%v; pinned: %d%s; Refs: %d; waiting: %d, limit: %d; Pool.ExplainOpen tells more%s",
-		ErrStalled, pins.Count, oldest, a.Held(), waiting, a.limboLimit(int64(a.Table.Resident()-waiting)), opened)
+	return a.Name() + "; "
 }
 
 // full is an ErrFull, as stalled is an ErrStalled.
@@ -203,7 +208,7 @@ func (e full) Error() string {
 	if n := e.arena.magazines.reach.Load(); n > 0 {
 		kept = fmt.Sprintf(", kept by open Workers: up to %d", n)
 	}
-	return fmt.Sprintf("%v; capacity: %d%s; Pool.Stats tells more", ErrFull, cmp.Or(e.arena.Capacity, e.arena.Slots), kept)
+	return fmt.Sprintf("%v; %scapacity: %d%s; Pool.Stats tells more", ErrFull, e.arena.name(), cmp.Or(e.arena.Capacity, e.arena.Slots), kept)
 }
 
 // defaultLimbo is the least value of MaxLimbo's default.

@@ -1,6 +1,9 @@
 package dense
 
 import (
+	"fmt"
+	"reflect"
+
 	"coatcheck/pool"
 	"coatcheck/pool/internal/handle"
 )
@@ -9,7 +12,7 @@ import (
 // handle at once. The value joins Values at the next Refresh, behind all that are there, in the
 // order in which Create claimed positions: for one goroutine, the order of its calls.
 //
-// With Cap values in the store, killed ones included, the error is pool.ErrFull. When all slots
+// With Cap values in the store, killed ones included, the error wraps pool.ErrFull. When all slots
 // have used up their generations, it is pool.ErrExhausted, which wraps ErrFull. Nothing has
 // changed then.
 //
@@ -62,5 +65,14 @@ func (s *Store[T]) full() error {
 	if s.limit == 0 {
 		return pool.ErrExhausted
 	}
-	return pool.ErrFull
+	return (*fullStore[T])(s)
+}
+
+// fullStore is the error of a Create in a full Store. A refusal allocates nothing.
+type fullStore[T any] Store[T]
+
+func (s *fullStore[T]) Unwrap() error { return pool.ErrFull }
+
+func (s *fullStore[T]) Error() string {
+	return fmt.Sprintf("dense: full; Store[%v]; capacity: %d", reflect.TypeFor[T](), s.capacity)
 }

@@ -110,7 +110,7 @@ func ExampleStore_Create() {
 	fmt.Println(err, s.Cap())
 	// Output:
 	// 0@7 <nil> coat true []
-	// pool: full 1
+	// dense: full; Store[string]; capacity: 1 1
 }
 
 func ExampleStore_Kill() {

@@ -161,14 +161,14 @@ func TestSlotsThatCannotJumpAreExhausted(t *testing.T) {
 	require.NoError(t, dense.Check(c))
 	require.EqualValues(t, 3, create(t, c, 0).Index())
 	_, err = c.Create(0)
-	require.Equal(t, pool.ErrFull, err)
+	require.ErrorIs(t, err, pool.ErrFull)
 
 	b = dense.Snapshot([]int{7}, []uint64{1 << 32, last - 4<<32, 1 << 32, last + 1})
 	c, err = dense.ReadFrom[int](bytes.NewReader(b), nil)
 	require.NoError(t, err)
 	require.NoError(t, dense.Check(c))
 	_, err = c.Create(0)
-	require.Equal(t, pool.ErrFull, err, "new slots would have begun there")
+	require.ErrorIs(t, err, pool.ErrFull, "new slots would have begun there")
 	c.Clear()
 	require.EqualValues(t, 0, create(t, c, 0).Index())
 }

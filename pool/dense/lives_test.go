@@ -40,7 +40,7 @@ func testEndlessStore(t *testing.T, lives int, o *dense.Options[int]) {
 				last = max(last, h.Index())
 			}
 			h, err := s.Create(0)
-			require.Equal(t, pool.ErrFull, err)
+			require.ErrorIs(t, err, pool.ErrFull)
 			require.Zero(t, h)
 			s.Refresh()
 		}

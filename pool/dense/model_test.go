@@ -185,7 +185,7 @@ func (mc *machine) create() {
 	h, err := mc.s.Create(mc.lastID)
 	limit := mc.limit()
 	switch full := len(mc.items) >= limit; {
-	case full && (err != pool.ErrFull || h != 0):
+	case full && (!errors.Is(err, pool.ErrFull) || errors.Is(err, pool.ErrExhausted) || h != 0):
 		mc.fatalf("Create returned %v, %v at the limit, %d", h, err, limit)
 	case full:
 		mc.done["refused"]++

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -57,7 +58,11 @@ func New[T any](opts *Options) *Calls[T] {
 	if opts == nil {
 		opts = new(Options)
 	}
-	c := &Calls[T]{live: pool.Must(&pool.Options[*waiter[T]]{Capacity: opts.Capacity, Shards: opts.Shards})}
+	live, err := pool.New(&pool.Options[*waiter[T]]{Capacity: opts.Capacity, Shards: opts.Shards})
+	if err != nil {
+		panic("pending: " + strings.TrimPrefix(err.Error(), "pool: "))
+	}
+	c := &Calls[T]{live: live}
 	c.waiters.New = func() any { return &waiter[T]{calls: c, answer: make(chan answer[T], 1)} }
 	return c
 }

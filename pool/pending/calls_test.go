@@ -209,3 +209,9 @@ func TestCallsArePrintedBesideCalls(t *testing.T) {
 	})
 	require.Equal(t, "*pending.Calls[int]: 100 calls", fmt.Sprint(c))
 }
+
+// TestNewNamesItsOwnOptions: a panic of New sends nobody to package pool.
+func TestNewNamesItsOwnOptions(t *testing.T) {
+	testkit.RequirePanicText(t, func() { pending.New[int](&pending.Options{Capacity: -1}) }, "pending: Options.Capacity is -1;")
+	testkit.RequirePanicText(t, func() { pending.New[int](&pending.Options{Shards: -1}) }, "pending: Options.Shards is -1;")
+}

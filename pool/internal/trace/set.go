@@ -113,21 +113,6 @@ func (s *Set) WriteOpen(b *strings.Builder, indent string) {
 	writeItems(b, indent, open)
 }
 
-// WriteOldest appends who opened what has been open longest, if anything is.
-func (s *Set) WriteOldest(b *strings.Builder, indent string) {
-	var oldest *Item
-	s.mu.Lock()
-	for it := range s.open {
-		if oldest == nil || it.opened.when.Before(oldest.opened.when) {
-			oldest = it
-		}
-	}
-	s.mu.Unlock()
-	if oldest != nil {
-		writeItems(b, indent, []*Item{oldest})
-	}
-}
-
 // WriteDropped appends who opened what was dropped, the last few.
 func (s *Set) WriteDropped(b *strings.Builder, indent string) {
 	s.mu.Lock()

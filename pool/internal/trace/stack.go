@@ -107,3 +107,34 @@ func sameSource(f, g runtime.Frame) bool {
 	const test = "_test.go"
 	return path.Dir(f.File) == path.Dir(g.File) && strings.HasSuffix(f.File, test) == strings.HasSuffix(g.File, test)
 }
+
+// home is the folder of the module, with a slash, as the compiler noted it.
+var home = func() string {
+	_, file, _, _ := runtime.Caller(0)
+	return strings.TrimSuffix(file, "pool/internal/trace/stack.go")
+}()
+
+// UserSkip returns how many calls lie between its caller, which counts, and the function that called
+// the product: so a profile's stacks begin at the line of the user's code.
+func UserSkip() int {
+	var s stack
+	n := runtime.Callers(2, s[:]) // without runtime.Callers and UserSkip
+	frames := runtime.CallersFrames(s[:n])
+	for skip := 0; ; skip++ {
+		f, more := frames.Next()
+		if !ours(f.File) {
+			return skip
+		}
+		if !more {
+			return 0
+		}
+	}
+}
+
+// ours reports whether a file is part of the product, and no test. The name of a function does not
+// tell: an iterator that is inlined has the name of the function around it.
+func ours(file string) bool {
+	file, ok := strings.CutPrefix(file, home)
+	top, _, _ := strings.Cut(file, "/")
+	return ok && (top == "pool" || top == "shard" || top == "epoch") && !strings.HasSuffix(file, "_test.go")
+}
