@@ -113,7 +113,7 @@ func (s Stats) String() string {
 		what string
 	}{
 		{s.Free, "free"}, {s.Limbo, "in limbo"}, {s.Cached, "in Workers"}, {s.Reserved, "reserved"}, {s.Exhausted, "exhausted"},
-		{s.Pinned, "pinned"}, {s.Held, "held"}, {s.Dropped, "dropped"},
+		{s.Workers, "open Workers"}, {s.Pinned, "pinned"}, {s.Held, "held"}, {s.Dropped, "dropped"},
 		{s.RefusedFull, "refused as full"}, {s.RefusedStalled, "refused as stalled"}, {s.RefusedExhausted, "refused as exhausted"},
 	} {
 		if f.n > 0 {

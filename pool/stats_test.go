@@ -3,6 +3,7 @@ package pool_test
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"regexp"
 	"runtime"
 	"sync"
@@ -165,5 +166,31 @@ func TestStatsUnderLoadArePossible(t *testing.T) {
 		close(stop)
 		churn.Wait()
 		testkit.RequireReclaimed(t, p)
+	}
+}
+
+// Each figure is in the line for people, or in this list.
+func TestLineHasEachFigure(t *testing.T) {
+	elsewhere := map[string]bool{ // in metrics and on the page; a line has no room for more
+		"Bytes": true, "MaxLimbo": true, "Epoch": true, "OldestPin": true, "Worn": true,
+	}
+	line := func(change func(v reflect.Value)) string {
+		st := pool.Stats{Capacity: 1000}
+		change(reflect.ValueOf(&st).Elem())
+		return st.String()
+	}
+	before := line(func(reflect.Value) {})
+	for i := range reflect.TypeFor[pool.Stats]().NumField() {
+		name := reflect.TypeFor[pool.Stats]().Field(i).Name
+		changed := line(func(v reflect.Value) {
+			if f := v.Field(i); f.CanInt() {
+				f.SetInt(7)
+			} else if f.CanUint() {
+				f.SetUint(7)
+			} else {
+				f.SetFloat(0.7)
+			}
+		})
+		require.Equal(t, elsewhere[name], before == changed, "%s: %q", name, changed)
 	}
 }

@@ -16,6 +16,7 @@
 // the last minute. Then it says what to do.
 //
 // A request costs one call of [pool.Pool.Stats] for each pool, which visits every slot
-// that has memory. In a program built with the tag coatcheck_debug, the page and the JSON
-// also show the stacks that pinned or opened what is open, so restrict who may see them.
+// that has memory. In a program built with the tag coatcheck_debug, and after
+// [ShowStacks], the page and the JSON also show the stacks that pinned or opened what is open, so
+// restrict who may see them.
 package poolhttp

@@ -83,10 +83,8 @@ func current() page {
 	}
 	for e, p := range registered() {
 		st, past := e.look(p)
-		c := card{Name: e.name, Type: e.values, Stats: st, Bounded: st.Capacity < pool.MaxCapacity, Chart: draw(past), Health: judge(st, past), Open: open(p)}
-		for _, l := range layers {
-			c.Layers = append(c.Layers, layer{l.Name, l.What, l.Of(st)})
-		}
+		c := cardOf(e.name, e.values, st, past)
+		c.Open = open(p)
 		v.Pools = append(v.Pools, c)
 		v.Bytes += st.Bytes
 		v.Stacks = v.Stacks || c.Open != ""
@@ -95,6 +93,15 @@ func current() page {
 	v.Every = max(every, 20*v.Took).Milliseconds() // an open page costs at most a twentieth of a processor
 	v.Took = v.Took.Round(max(time.Microsecond, v.Took/100))
 	return v
+}
+
+// cardOf returns the card of a pool that has these figures.
+func cardOf(name, values string, st pool.Stats, past history) card {
+	c := card{Name: name, Type: values, Stats: st, Bounded: st.Capacity < pool.MaxCapacity, Chart: draw(past), Health: judge(st, past)}
+	for _, l := range layers {
+		c.Layers = append(c.Layers, layer{l.Name, l.What, l.Of(st)})
+	}
+	return c
 }
 
 // grouped formats a whole number with commas.

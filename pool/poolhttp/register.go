@@ -12,6 +12,8 @@ import (
 	"time"
 	"weak"
 
+	"go.uber.org/atomic"
+
 	"coatcheck/pool"
 )
 
@@ -137,7 +139,7 @@ func All() iter.Seq2[string, pool.Stats] {
 type figures struct {
 	Type string // of the values
 	pool.Stats
-	Open string `json:",omitempty"` // who holds what, under coatcheck_debug
+	Open string `json:",omitempty"` // who holds what, under coatcheck_debug or with ShowStacks
 }
 
 // Vars returns the figures of all registered pools, by their names, in a form for encoding/json.
@@ -153,9 +155,19 @@ func Vars() any {
 	return all
 }
 
-// open tells who holds what in a pool, or returns "" in a program that does not record
-// that.
+// stacks is what ShowStacks was told.
+var stacks atomic.Bool
+
+// ShowStacks says whether the page and the JSON show the stacks that pinned or opened what is open,
+// in a program that is built without the tag coatcheck_debug. Pools with Options.TraceGuards have
+// such stacks. At first they are not shown: a stack tells a reader how the program is made.
+func ShowStacks(on bool) { stacks.Store(on) }
+
+// open tells who holds what in a pool, or returns "" where that is not recorded, or not to be shown.
 func open(p anyPool) string {
+	if !recorded && !stacks.Load() {
+		return ""
+	}
 	text := p.ExplainOpen()
 	if !strings.Contains(text, "\n\t") { // under the tag, indented stacks follow each line
 		return ""

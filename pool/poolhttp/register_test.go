@@ -2,8 +2,10 @@ package poolhttp_test
 
 import (
 	"maps"
+	"net/http/httptest"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -97,4 +99,34 @@ func TestRegisterRefusesNoPool(t *testing.T) {
 	testkit.RequirePanicText(t, func() { poolhttp.Register("zero", new(pool.Pool[int])) }, "make one with New")
 	require.Equal(t, -1, live("nil"))
 	require.Equal(t, -1, live("zero"))
+}
+
+// What TraceGuards records is shown if the program asks for it, or has the tag.
+func TestStacksAreShownIfAskedFor(t *testing.T) {
+	p := pool.Must(&pool.Options[int]{TraceGuards: 1})
+	poolhttp.Register("traced", p)
+	defer poolhttp.Unregister("traced")
+	g := p.Pin()
+	defer g.Unpin()
+	shown := func() (in []bool) {
+		for _, path := range []string{"/", "/pools.json"} {
+			w := httptest.NewRecorder()
+			poolhttp.Handler().ServeHTTP(w, httptest.NewRequest("GET", path, nil))
+			in = append(in, strings.Contains(w.Body.String(), "TestStacksAreShownIfAskedFor"))
+		}
+		return in
+	}
+	require.Equal(t, []bool{poolhttp.Recorded, poolhttp.Recorded}, shown())
+	poolhttp.ShowStacks(true)
+	require.Equal(t, []bool{true, true}, shown())
+	poolhttp.ShowStacks(false)
+	require.Equal(t, []bool{poolhttp.Recorded, poolhttp.Recorded}, shown())
+}
+
+// Each figure of a pool is on its card, or in this list of those that are not.
+func TestPageHasEachFigure(t *testing.T) {
+	require.Equal(t, []string{
+		"Allocated",          // the sum of the slots by state
+		"Epoch", "OldestPin", // the JSON has them; the page tells the age of a pin as a time
+	}, poolhttp.FiguresNotOnPage())
 }

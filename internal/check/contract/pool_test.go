@@ -192,13 +192,18 @@ var (
 // Stats.
 var (
 	stats pool.Stats
-	_     = []*int{
-		&stats.Live, &stats.Free, &stats.Limbo, &stats.Cached, &stats.Reserved, &stats.Held, &stats.Exhausted, &stats.Allocated, &stats.Pinned,
-		&stats.Capacity, &stats.MaxLimbo, &stats.RefusedFull, &stats.RefusedStalled, &stats.RefusedExhausted,
-	}
-	_ *int64         = &stats.Bytes
-	_                = []*uint64{&stats.Epoch, &stats.OldestPin}
-	_ *time.Duration = &stats.PinAge
+	_     = struct {
+		Live, Free, Limbo, Cached, Reserved, Held, Workers, Dropped, Exhausted int
+
+		Worn                float64
+		Allocated, Capacity int
+		Bytes               int64
+
+		MaxLimbo, RefusedFull, RefusedStalled, RefusedExhausted, Pinned int
+
+		PinAge           time.Duration
+		Epoch, OldestPin uint64
+	}(stats) // all of them, in this order
 
 	_ func(pool.Stats) slog.Value = pool.Stats.LogValue
 	_ slog.LogValuer              = pool.Stats{}
