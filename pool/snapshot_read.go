@@ -25,7 +25,8 @@ import (
 // T may have another name, but needs the same structure; if not, call [ReadFromFunc]. If the
 // values exceed Capacity, the error wraps ErrFull. Otherwise it wraps ErrCorrupt, ErrVersion,
 // ErrType or r's error. ReadFrom reads no byte beyond the snapshot. Input may be hostile: memory
-// grows with what is read.
+// grows with what is read. But 22 bytes can make 32 KiB of slots, or one slot of any size, so give a
+// pool of large values a Capacity.
 func ReadFrom[T any](r io.Reader, opts *Options[T]) (*Pool[T], error) {
 	pl, err := opts.plan()
 	if err != nil {

@@ -84,6 +84,7 @@ func (f frame[T]) putBack(k int) {
 	rest := slices.DeleteFunc(t.removals[t.done:end], func(h pool.Handle[T]) bool { return !t.from.pool.Contains(h) })
 	gone := end - len(rest)
 	t.removals = append(rest, t.removals[end:]...)
+	clear(t.functions[:t.called]) // what they refer to is let go: the list keeps its beginning
 	t.functions = t.functions[t.called:]
 	for i := range t.functions {
 		t.functions[i].behind -= gone

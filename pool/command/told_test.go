@@ -244,3 +244,27 @@ func TestBufferIsPrintedBesideRecorders(t *testing.T) {
 	})
 	require.Equal(t, "*command.Buffer[int]: 100 commands", fmt.Sprint(b))
 }
+
+// TestCalledFunctionsAreLetGo: also if a later one panics, so that its list is recorded again.
+func TestCalledFunctionsAreLetGo(t *testing.T) {
+	b := command.New(pool.Must[int](nil))
+	gone := make(chan struct{}, 1)
+	func() {
+		captured := new([1000]byte)
+		runtime.AddCleanup(captured, func(c chan struct{}) { c <- struct{}{} }, gone)
+		b.Do(func() { captured[0]++ })
+	}()
+	calls := 0
+	b.Do(func() {
+		if calls++; calls == 1 {
+			b.Do(func() { panic("just so") })
+			panic("not yet")
+		}
+	})
+	b.Do(func() { calls += 10 })
+	require.Equal(t, "not yet", testkit.Recovered(func() { b.Apply() }))
+	require.Equal(t, 2, b.Len())
+	testkit.Eventually(t, func() bool { runtime.GC(); return len(gone) == 1 }, "what a called function captured is collected")
+	require.Equal(t, "just so", testkit.Recovered(func() { b.Apply() }))
+	require.Equal(t, 11, calls)
+}

@@ -19,9 +19,12 @@ package pooltest
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"weak"
 
 	"coatcheck/pool"
 )
@@ -42,12 +45,28 @@ const (
 //
 // Empty ignores removed slots that wait for guards to end, and does not wait for them. A
 // Reservation or Worker that was dropped counts as left behind, whether or not the garbage
-// collector has found it.
+// collector has found it; once it has, the next Empty reports it, and later ones do not.
 func Empty[T any](t testing.TB, p *pool.Pool[T]) {
 	t.Helper()
-	if report := leftBehind(p, before[T]{}); report != "" {
+	was := before[T]{Stats: pool.Stats{Dropped: reported(p, p.Stats().Dropped)}}
+	if report := leftBehind(p, was); report != "" {
 		t.Errorf("%s", report)
 	}
+}
+
+// drops are how many dropped things of a pool an Empty has reported, by a weak.Pointer to the pool.
+var drops sync.Map
+
+// reported returns how many dropped things of p an Empty has reported before, and notes how many
+// this one does.
+func reported[T any](p *pool.Pool[T], dropped int) int {
+	key := weak.Make(p)
+	was, known := drops.Swap(key, dropped)
+	if !known {
+		runtime.AddCleanup(p, func(key weak.Pointer[pool.Pool[T]]) { drops.Delete(key) }, key)
+		return 0
+	}
+	return was.(int)
 }
 
 // EmptyAtEnd calls Empty when the test and all its subtests have ended, after the cleanups that

@@ -2,6 +2,7 @@ package pooltest_test
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -258,4 +259,18 @@ func TestEmptyAtEndRunsWhenTheTestEnds(t *testing.T) {
 	require.Len(t, r.cleanups, 1)
 	r.cleanups[0]()
 	require.Len(t, r.errors, 1)
+}
+
+// TestDroppedOnesAreReportedOnce: a dropped Reservation is one test's fault, and not that of each
+// later test that shares the pool.
+func TestDroppedOnesAreReportedOnce(t *testing.T) {
+	p := pool.Must(&pool.Options[int]{Capacity: 10})
+	for range 2 {
+		testkit.Apart(func() { _, _ = p.Reserve() })
+		was := p.Stats().Dropped
+		testkit.Eventually(t, func() bool { runtime.GC(); st := p.Stats(); return st.Dropped > was && st.Reserved == 0 }, "collected")
+		require.Contains(t, left(t, p), "dropped and left to the garbage collector")
+		require.Empty(t, left(t, p))
+	}
+	require.Empty(t, left(t, p))
 }
