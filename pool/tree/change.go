@@ -51,16 +51,16 @@ func (at where) beside() bool { return at >= nextSibling }
 func (f *Forest[T]) link(h, node pool.Handle[T], at where) error {
 	f.lock()
 	defer f.mu.Unlock()
-	g := f.pin()
+	g := f.guard()
 	defer g.Unpin()
-	n, o := f.look(&g, h), f.look(&g, node)
+	n, o := f.look(h), f.look(node)
 	if n == nil || o == nil {
 		return ErrStale
 	}
 	if h == node && (!at.beside() || o.parent.Load() == 0) {
 		return ErrCycle // also for a root as its own sibling
 	}
-	to, err := f.place(&g, node, o, at)
+	to, err := f.place(node, o, at)
 	switch {
 	case err != nil:
 		return err
@@ -69,24 +69,24 @@ func (f *Forest[T]) link(h, node pool.Handle[T], at where) error {
 	}
 	parent := load[T](&n.parent)
 	if parent != 0 && at != newLastChild {
-		if f.look(&g, parent) == nil {
+		if f.look(parent) == nil {
 			return ErrBroken
 		}
 		return ErrHasParent
 	}
-	if err := f.above(&g, to, h, n); err != nil {
+	if err := f.above(to, h, n); err != nil {
 		return err
 	}
 	var from gap[T]
 	if parent != 0 {
-		if from, err = f.around(&g, h, n); err != nil {
+		if from, err = f.around(h, n); err != nil {
 			return err
 		}
 		if to.before == h && parent == node {
 			return nil // it is the last child already
 		}
 	}
-	if !f.leads(&g, &to, to.after, to.before) { // each sibling names the other
+	if !f.leads(&to, to.after, to.before) { // each sibling names the other
 		return ErrBroken
 	}
 	stamp := f.change()
@@ -99,7 +99,7 @@ func (f *Forest[T]) link(h, node pool.Handle[T], at where) error {
 }
 
 // place returns the gap at a place.
-func (f *Forest[T]) place(g *pool.Guard[T], node pool.Handle[T], o *words[T], at where) (gap[T], error) {
+func (f *Forest[T]) place(node pool.Handle[T], o *words[T], at where) (gap[T], error) {
 	switch at {
 	case lastChild, newLastChild:
 		return gap[T]{parent: node, before: load[T](&o.last), p: o}, nil
@@ -110,7 +110,7 @@ func (f *Forest[T]) place(g *pool.Guard[T], node pool.Handle[T], o *words[T], at
 	if parent == 0 {
 		return gap[T]{}, ErrNoParent
 	}
-	p := f.look(g, parent)
+	p := f.look(parent)
 	if p == nil {
 		return gap[T]{}, ErrBroken
 	}
@@ -125,16 +125,16 @@ func (f *Forest[T]) place(g *pool.Guard[T], node pool.Handle[T], o *words[T], at
 func (f *Forest[T]) Detach(h pool.Handle[T]) error {
 	f.lock()
 	defer f.mu.Unlock()
-	g := f.pin()
+	g := f.guard()
 	defer g.Unpin()
-	n := f.look(&g, h)
+	n := f.look(h)
 	if n == nil {
 		return ErrStale
 	}
 	if load[T](&n.parent) == 0 {
 		return nil
 	}
-	from, err := f.around(&g, h, n)
+	from, err := f.around(h, n)
 	if err != nil {
 		return err
 	}
@@ -148,7 +148,7 @@ func (f *Forest[T]) Detach(h pool.Handle[T]) error {
 // above returns ErrCycle if h is one of to's ancestors above the parent. Only a node with
 // children has anything below it. This package makes no cycles, but links read from a
 // file may have them, and ErrBroken is returned for these.
-func (f *Forest[T]) above(g *pool.Guard[T], to gap[T], h pool.Handle[T], n *words[T]) error {
+func (f *Forest[T]) above(to gap[T], h pool.Handle[T], n *words[T]) error {
 	if n.first.Load() == 0 && n.last.Load() == 0 {
 		return nil
 	}
@@ -161,7 +161,7 @@ func (f *Forest[T]) above(g *pool.Guard[T], to gap[T], h pool.Handle[T], n *word
 		case up == h:
 			return ErrCycle
 		}
-		if at = f.look(g, up); at == nil || t.meets(up) {
+		if at = f.look(up); at == nil || t.meets(up) {
 			return ErrBroken
 		}
 	}
@@ -169,9 +169,9 @@ func (f *Forest[T]) above(g *pool.Guard[T], to gap[T], h pool.Handle[T], n *word
 
 // around returns the gap that h, which has a parent, would leave, or ErrBroken if h is
 // not in that parent's list.
-func (f *Forest[T]) around(g *pool.Guard[T], h pool.Handle[T], n *words[T]) (gap[T], error) {
+func (f *Forest[T]) around(h pool.Handle[T], n *words[T]) (gap[T], error) {
 	at := gap[T]{parent: load[T](&n.parent), before: load[T](&n.prev), after: load[T](&n.next)}
-	if at.p = f.look(g, at.parent); at.p == nil || !f.leads(g, &at, h, h) {
+	if at.p = f.look(at.parent); at.p == nil || !f.leads(&at, h, h) {
 		return at, ErrBroken
 	}
 	return at, nil
@@ -179,14 +179,14 @@ func (f *Forest[T]) around(g *pool.Guard[T], h pool.Handle[T], n *words[T]) (gap
 
 // leads looks up the siblings of a gap. It reports whether they are live children of its
 // parent, and the links into the gap lead to these two nodes.
-func (f *Forest[T]) leads(g *pool.Guard[T], at *gap[T], forward, back pool.Handle[T]) bool {
+func (f *Forest[T]) leads(at *gap[T], forward, back pool.Handle[T]) bool {
 	if at.before != 0 {
-		if at.b = f.child(g, at.parent, at.before); at.b == nil {
+		if at.b = f.child(at.parent, at.before); at.b == nil {
 			return false
 		}
 	}
 	if at.after != 0 {
-		if at.a = f.child(g, at.parent, at.after); at.a == nil {
+		if at.a = f.child(at.parent, at.after); at.a == nil {
 			return false
 		}
 	}
@@ -195,8 +195,8 @@ func (f *Forest[T]) leads(g *pool.Guard[T], at *gap[T], forward, back pool.Handl
 }
 
 // child returns the links of h, or nil if it is not a live child of parent.
-func (f *Forest[T]) child(g *pool.Guard[T], parent, h pool.Handle[T]) *words[T] {
-	if n := f.look(g, h); n != nil && load[T](&n.parent) == parent {
+func (f *Forest[T]) child(parent, h pool.Handle[T]) *words[T] {
+	if n := f.look(h); n != nil && load[T](&n.parent) == parent {
 		return n
 	}
 	return nil

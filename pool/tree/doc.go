@@ -40,7 +40,7 @@
 // # Walking while others change
 //
 // All methods that read may run while others change the forest. They take no lock, except
-// where changes have disturbed four attempts to read siblings, or a path up. Loops are
+// where changes have disturbed four attempts to read a neighbour, or a path up. Loops are
 // pinned, so every pointer that they yield is valid until the loop ends, even when the
 // value is removed meanwhile.
 //
@@ -53,6 +53,18 @@
 // So a walk ends, however fast others change the forest. A node is live when it is
 // yielded, and has not left its place since the walk began. With a node that has left, the
 // walk passes over what is below it, unless it left after the walk came to it.
+//
+// Each call takes a pin. For many, take a [Reader]: [Forest.Pin] returns one that has all the verbs
+// that read, under one pin; [Forest.Phase] one for the phase of a frame in which one goroutine is
+// alone, which takes none. Both mean the same as the Forest's verbs.
+//
+//	r := f.Pin()
+//	defer r.Unpin()
+//	for h, ship := range r.Children(fleet) {
+//		for _, turret := range r.Children(h) {
+//			…
+//		}
+//	}
 //
 // Parent, FirstChild, LastChild, Next and Prev answer for one moment. A loop that steps
 // by Next has no promise: if its node is moved, it goes on there.
@@ -87,8 +99,8 @@
 // # Limits
 //
 // Roots have no order. Values enter the pool as roots without the forest's knowledge, so
-// no list could have them all. For an ordered list of roots, give them a common parent;
-// then InsertAfter, Children and Move apply to them.
+// no list could have them all, and Roots reads every slot. For an ordered list of roots, or a quick
+// one, give them a common parent; then InsertAfter, Children and Move apply to them.
 //
 // Links lie in values, not in the columns of a table. Records of a table move, and its
 // readers and writers exclude each other. This package relies on guards and on slots that
@@ -98,8 +110,7 @@
 //
 // Each step of a loop, each look at a neighbour and each change costs O(1), except that
 // linking a node with children visits all ancestors of its new parent, to exclude cycles.
-// A loop reads siblings in stretches, at first 8, so one that is left early has read
-// little. Remove costs O(1) for each value,
+// A step of a loop is amortized over what the loop sees and what has changed since it began. Remove costs O(1) for each value,
 // and Repair O(n). Nothing recurses, so depth does not use up the stack. Links take 48
 // bytes a value.
 //

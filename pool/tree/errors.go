@@ -29,4 +29,6 @@ const (
 	nilLinks   = "tree: New without a function that finds the links"
 	noLinks    = "tree: the function given to New returned nil"
 	zeroForest = "tree: use of a zero Forest; make one with New"
+
+	unpinnedReader = "tree: use of a Reader after Unpin, or of a zero one; get one from Pin or Phase"
 )

@@ -263,6 +263,30 @@ func ExampleForest_Roots() {
 	// Output: car door garage
 }
 
+func ExampleForest_Pin() {
+	_, f, part := scene("car(door(handle) wheel)")
+	r := f.Pin() // once for all that follows
+	defer r.Unpin()
+	for h, v := range r.Children(part["car"]) {
+		first, ok := r.FirstChild(h)
+		fmt.Println(v.Name, r.Depth(h), ok && first == part["handle"])
+	}
+	// Output:
+	// door 1 true
+	// wheel 1 false
+}
+
+func ExampleForest_Phase() {
+	_, f, part := scene("car(door(handle) wheel)")
+	r := f.Phase() // nobody else uses the pool now
+	for h := range r.Children(part["car"]) {
+		f.Remove(h)
+	}
+	_, ok := r.FirstChild(part["car"])
+	fmt.Println(ok)
+	// Output: false
+}
+
 func ExampleLinks() {
 	p, f, part := scene("car(door wheel)")
 	var file bytes.Buffer

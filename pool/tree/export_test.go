@@ -3,7 +3,7 @@ package tree
 import "coatcheck/pool"
 
 // ErrTexts are the texts of the panics.
-var ErrTexts = struct{ NilPool, NilLinks, NoLinks, Zero string }{nilPool, nilLinks, noLinks, zeroForest}
+var ErrTexts = struct{ NilPool, NilLinks, NoLinks, Zero, Unpinned string }{nilPool, nilLinks, noLinks, zeroForest, unpinnedReader}
 
 // Image returns the five links of every live node: parent, first, last, next, previous.
 func Image[T any](f *Forest[T]) map[pool.Handle[T]][5]pool.Handle[T] {
@@ -12,7 +12,7 @@ func Image[T any](f *Forest[T]) map[pool.Handle[T]][5]pool.Handle[T] {
 	defer g.Unpin()
 	for h, v := range g.All() {
 		var links [5]pool.Handle[T]
-		for i, w := range f.linksOf(v).all() {
+		for i, w := range f.links(v).all() {
 			links[i] = load[T](w)
 		}
 		image[h] = links
@@ -24,7 +24,7 @@ func Image[T any](f *Forest[T]) map[pool.Handle[T]][5]pool.Handle[T] {
 func Scramble[T any](f *Forest[T], h pool.Handle[T], at int, to pool.Handle[T]) {
 	g := f.pool.Pin()
 	defer g.Unpin()
-	f.look(&g, h).all()[at].Store(uint64(to))
+	f.look(h).all()[at].Store(uint64(to))
 }
 
 // Busy makes readers find a change under way, so that they take the lock, until quiet is
@@ -34,14 +34,15 @@ func Busy[T any](f *Forest[T]) (quiet func()) {
 	return func() { f.version.Add(1) }
 }
 
-// Stretch makes walks read n siblings at first, and later up to eight times as many.
-func Stretch[T any](f *Forest[T], n int) { f.stretch = n }
+// Outside makes the forest call the function that finds links for each value, as if they lay
+// elsewhere.
+func Outside[T any](f *Forest[T]) { f.offset = notInside }
 
 // Stamp gives h the stamp of another pool's forest.
 func Stamp[T any](f *Forest[T], h pool.Handle[T], stamp uint64) {
 	g := f.pool.Pin()
 	defer g.Unpin()
-	f.look(&g, h).stamp.Store(stamp)
+	f.look(h).stamp.Store(stamp)
 }
 
 // Seqlocks returns how many pools have had a Forest and are not collected.

@@ -21,18 +21,13 @@ import (
 // because the links are in the values. A pool may have one for each Links field of T, or more.
 // Two with the same field see each other's changes. All Forests of a pool share one lock.
 type Forest[T any] struct {
-	pool  *pool.Pool[T]
-	links func(*T) *Links[T]
+	pool *pool.Pool[T]
+	field[T]
 	*seqlock
-	stretch int // how many siblings a walk reads at first
 }
 
 // String returns the type of f and its pool, in a text for people.
 func (f *Forest[T]) String() string { return fmt.Sprintf("%T of a %v", f, f.pool) }
-
-// stretch is how many siblings a walk reads at first. A loop that is left early may have
-// read so many in vain. To begin a stretch costs as much as some three steps.
-const stretch = 8
 
 // seqlock orders the changes of all Forests of a pool.
 //
@@ -73,9 +68,13 @@ func seqlockOf[T any](p *pool.Pool[T]) *seqlock {
 //
 //	f := tree.New(p, func(n *Node) *tree.Links[Node] { return &n.Links })
 //
+// The function must find the same field in each value. New calls it with a zero T: if its result lies
+// in that T, it is not called again. It may also lead to links outside the value, as in a Pool[*T]; then it is called for each
+// look at a node, and steps cost two or three times as much.
+//
 // The links may be set already, as in a pool that was read from a snapshot. A second Forest with
 // the same links sees what the first does. New panics if p or links is nil, and every method
-// panics if links returns nil.
+// panics if links returns nil for a value.
 func New[T any](p *pool.Pool[T], links func(*T) *Links[T]) *Forest[T] {
 	switch {
 	case p == nil:
@@ -83,7 +82,7 @@ func New[T any](p *pool.Pool[T], links func(*T) *Links[T]) *Forest[T] {
 	case links == nil:
 		panic(nilLinks)
 	}
-	return &Forest[T]{pool: p, links: links, seqlock: seqlockOf(p), stretch: stretch}
+	return &Forest[T]{pool: p, field: fieldOf(links), seqlock: seqlockOf(p)}
 }
 
 // lock locks the forest for a change.
@@ -94,35 +93,22 @@ func (f *Forest[T]) lock() {
 	f.mu.Lock()
 }
 
-// pin pins the pool: what is looked up stays that incarnation, removed or not.
-func (f *Forest[T]) pin() pool.Guard[T] {
+// guard pins the pool.
+func (f *Forest[T]) guard() pool.Guard[T] {
 	if f.pool == nil {
 		panic(zeroForest)
 	}
 	return f.pool.Pin()
 }
 
-// look returns the links of h, or nil if it is not live.
-func (f *Forest[T]) look(g *pool.Guard[T], h pool.Handle[T]) *words[T] {
-	_, w := f.find(g, h)
-	return w
-}
-
-// find returns a value and its links, or nil if it is not live.
-func (f *Forest[T]) find(g *pool.Guard[T], h pool.Handle[T]) (*T, *words[T]) {
-	v, ok := g.Pointer(h)
+// look returns the links of h, or nil if it is not live. The caller has pinned the pool, or it is
+// in a phase: what is looked up stays that incarnation, removed or not.
+func (f *Forest[T]) look(h pool.Handle[T]) *words[T] {
+	v, ok := f.pool.Pointer(h)
 	if !ok {
-		return nil, nil
+		return nil
 	}
-	return v, f.linksOf(v)
-}
-
-func (f *Forest[T]) linksOf(v *T) *words[T] {
-	l := f.links(v)
-	if l == nil {
-		panic(noLinks)
-	}
-	return &l.Words
+	return f.links(v)
 }
 
 // change begins a change, during which links may disagree, and returns its stamp. The

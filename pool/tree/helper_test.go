@@ -30,6 +30,21 @@ type node struct {
 
 type handle = pool.Handle[node]
 
+// reads are the reading verbs, of a Forest or of a Reader.
+type reads interface {
+	Parent(handle) (handle, bool)
+	FirstChild(handle) (handle, bool)
+	LastChild(handle) (handle, bool)
+	Next(handle) (handle, bool)
+	Prev(handle) (handle, bool)
+	Depth(handle) int
+	Children(handle) iter.Seq2[handle, *node]
+	Descendants(handle) iter.Seq2[handle, *node]
+	PostOrder(handle) iter.Seq2[handle, *node]
+	Ancestors(handle) iter.Seq2[handle, *node]
+	Roots() iter.Seq2[handle, *node]
+}
+
 func linksOf(n *node) *tree.Links[node] { return &n.Links }
 
 // newForest returns a pool whose handles are the same each time, and its forest.

@@ -27,7 +27,7 @@ func (mc *machine) loop(top handle) {
 	before, rest := w.order(m.seen, top), w.order(func(h handle) []handle { return m.kids[h] }, top)
 	often := 1 + mc.choose(4)
 	var got []handle
-	for h, n := range w.loop(mc.f, top) {
+	for h, n := range w.loop(mc.reads(), top) {
 		if n.Self != h || !m.live[h] || m.left[h] {
 			mc.fatalf("%v is yielded, which is not live, or another's, or has left its place", h)
 		}

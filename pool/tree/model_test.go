@@ -163,24 +163,24 @@ func (m *model) seen(h handle) []handle { return m.runs(h)[0] }
 // yield them, given the children of each node first to last.
 var allWalks = []struct {
 	name  string
-	loop  func(f *tree.Forest[node], h handle) iter.Seq2[handle, *node]
+	loop  func(f reads, h handle) iter.Seq2[handle, *node]
 	order func(kids func(handle) []handle, h handle) []handle
 }{
-	{"Children", (*tree.Forest[node]).Children, func(kids func(handle) []handle, h handle) []handle { return slices.Clone(kids(h)) }},
-	{"Descendants", (*tree.Forest[node]).Descendants, preOrder},
-	{"PostOrder", (*tree.Forest[node]).PostOrder, postOrder},
+	{"Children", reads.Children, func(kids func(handle) []handle, h handle) []handle { return slices.Clone(kids(h)) }},
+	{"Descendants", reads.Descendants, preOrder},
+	{"PostOrder", reads.PostOrder, postOrder},
 }
 
 // neighbours are the verbs that find one, in the order of an Image's links.
 var neighbours = []struct {
 	name string
-	find func(f *tree.Forest[node], h handle) (handle, bool)
+	find func(f reads, h handle) (handle, bool)
 }{
-	{"Parent", (*tree.Forest[node]).Parent},
-	{"FirstChild", (*tree.Forest[node]).FirstChild},
-	{"LastChild", (*tree.Forest[node]).LastChild},
-	{"Next", (*tree.Forest[node]).Next},
-	{"Prev", (*tree.Forest[node]).Prev},
+	{"Parent", reads.Parent},
+	{"FirstChild", reads.FirstChild},
+	{"LastChild", reads.LastChild},
+	{"Next", reads.Next},
+	{"Prev", reads.Prev},
 }
 
 func preOrder(kids func(handle) []handle, h handle) (all []handle) {
@@ -246,11 +246,42 @@ type machine struct {
 	choose func(n int) int
 	known  []handle
 	done   map[string]int
+
+	// reader is what some steps read by, if it is not nil: it is pinned, or in a phase.
+	reader *tree.Reader[node]
+}
+
+// reads draws how to read: by the Forest, or by a Reader, which may have been pinned for long.
+func (mc *machine) reads() reads {
+	switch mc.choose(4) {
+	case 0:
+		return mc.f
+	case 1:
+		mc.unpin()
+		r := mc.f.Pin()
+		mc.reader = &r
+		mc.done["pin"]++
+	case 2:
+		mc.unpin()
+		r := mc.f.Phase()
+		mc.reader = &r
+		mc.done["phase"]++
+	}
+	if mc.reader == nil {
+		return mc.f
+	}
+	return mc.reader
+}
+
+func (mc *machine) unpin() {
+	if mc.reader != nil {
+		mc.reader.Unpin()
+		mc.reader = nil
+	}
 }
 
 func newMachine(t testing.TB, choose func(int) int) *machine {
 	p, f := newForest(t)
-	tree.Stretch(f, 1+choose(3))
 	foreign := pool.Must(&pool.Options[node]{Origin: 99, Shards: 1})
 	mc := &machine{t: t, p: p, f: f, choose: choose, done: map[string]int{}}
 	mc.known = append(mc.known, 0, add(t, foreign, 1), 1<<63|1<<32|5)
@@ -388,7 +419,7 @@ func (mc *machine) repair() {
 
 // judge compares everything that can be read with the model.
 func (mc *machine) judge() {
-	m, f, image := &mc.m, mc.f, tree.Image(mc.f)
+	m, f, image := &mc.m, mc.reads(), tree.Image(mc.f)
 	for _, h := range mc.known {
 		if mc.p.Contains(h) != m.live[h] {
 			mc.fatalf("%v lives is %v", h, !m.live[h])
@@ -444,11 +475,13 @@ func (mc *machine) run(more func() bool) {
 	}
 	mc.repair()
 	mc.judge()
-	for h := range mc.f.Roots() {
+	roots := handles(mc.t, mc.reads().Roots())
+	for _, h := range roots {
 		if mc.m.parent[h] != 0 {
 			mc.fatalf("%v is yielded as a root", h)
 		}
 	}
+	mc.unpin()
 	assertForest(mc.t, mc.f, len(mc.m.live))
 	mc.p, mc.f = readBack(mc.t, mc.p) // a snapshot keeps the trees, and can be changed
 	mc.judge()
@@ -463,7 +496,7 @@ func stream(t testing.TB, _ int, choose func(n int) int, more func() bool) map[s
 }
 
 func TestOperationsMatchModel(t *testing.T) {
-	must := []string{"Remove", "behind", "Repair", "loop", "loop, hidden", "loop, many leave", "Aft " + tree.ErrNoParent.Error(), "Bef " + tree.ErrNoParent.Error(), "App " + tree.ErrHasParent.Error()}
+	must := []string{"Remove", "pin", "phase", "behind", "Repair", "loop", "loop, hidden", "loop, many leave", "Aft " + tree.ErrNoParent.Error(), "Bef " + tree.ErrNoParent.Error(), "App " + tree.ErrHasParent.Error()}
 	for _, verb := range []string{"App ", "Pre ", "Aft ", "Bef ", "Mov ", "Det "} {
 		must = append(must, verb+"nil", verb+tree.ErrStale.Error(), verb+tree.ErrBroken.Error())
 		if verb != "Det " {

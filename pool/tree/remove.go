@@ -15,23 +15,23 @@ import "coatcheck/pool"
 func (f *Forest[T]) Remove(h pool.Handle[T]) int {
 	f.lock()
 	defer f.mu.Unlock()
-	g := f.pin()
+	g := f.guard()
 	defer g.Unpin()
-	n := f.look(&g, h)
+	n := f.look(h)
 	if n == nil {
 		return 0
 	}
 	if load[T](&n.parent) != 0 {
-		f.cut(&g, h, n)
+		f.cut(h, n)
 	}
-	return f.dismantle(&g, h, n)
+	return f.dismantle(h, n)
 }
 
 // cut removes h from its parent's list. It changes only links that name h, so a list that
 // has a gap at a dead sibling is no more broken than before.
-func (f *Forest[T]) cut(g *pool.Guard[T], h pool.Handle[T], n *words[T]) {
+func (f *Forest[T]) cut(h pool.Handle[T], n *words[T]) {
 	next, prev := load[T](&n.next), load[T](&n.prev)
-	p, b, a := f.look(g, load[T](&n.parent)), f.look(g, prev), f.look(g, next)
+	p, b, a := f.look(load[T](&n.parent)), f.look(prev), f.look(next)
 	stamp := f.change()
 	if p != nil && load[T](&p.first) == h {
 		p.first.Store(uint64(next))
@@ -58,10 +58,10 @@ func (f *Forest[T]) cut(g *pool.Guard[T], h pool.Handle[T], n *words[T]) {
 // The guard keeps every node that was looked up readable, though not findable. If others
 // remove a parent while its children are being removed, there is no way back up, and the
 // descent restarts at top.
-func (f *Forest[T]) dismantle(g *pool.Guard[T], top pool.Handle[T], links *words[T]) (removed int) {
+func (f *Forest[T]) dismantle(top pool.Handle[T], links *words[T]) (removed int) {
 	at, n := top, links
 	for {
-		if child, c := f.below(g, top, at, n); c != nil {
+		if child, c := f.below(top, at, n); c != nil {
 			at, n = child, c
 			continue
 		}
@@ -72,11 +72,11 @@ func (f *Forest[T]) dismantle(g *pool.Guard[T], top pool.Handle[T], links *words
 			return removed
 		}
 		up := load[T](&n.parent)
-		parent := f.look(g, up)
+		parent := f.look(up)
 		if parent == nil || up == top {
 			up, parent = top, links
 		}
-		if f.removeChild(g, parent, at, n) {
+		if f.removeChild(parent, at, n) {
 			removed++
 		}
 		at, n = up, parent
@@ -90,9 +90,9 @@ func (f *Forest[T]) dismantle(g *pool.Guard[T], top pool.Handle[T], links *words
 // child to all that are left, and a walk in there omits none of them, although the version
 // does not change. Only if the last child is dead children are taken from the front, each
 // detached by a change, since the next one gets another link.
-func (f *Forest[T]) removeChild(g *pool.Guard[T], parent *words[T], h pool.Handle[T], n *words[T]) bool {
+func (f *Forest[T]) removeChild(parent *words[T], h pool.Handle[T], n *words[T]) bool {
 	if load[T](&parent.last) != h {
-		f.cut(g, h, n)
+		f.cut(h, n)
 		return f.pool.Remove(h)
 	}
 	// Also if Remove calls a Reset that panics: then the next Remove finds the rest.
@@ -107,9 +107,9 @@ func (f *Forest[T]) removeChild(g *pool.Guard[T], parent *words[T], h pool.Handl
 
 // below returns a live child of at, the last or the first, or nil. Links that make top a
 // child are ignored.
-func (f *Forest[T]) below(g *pool.Guard[T], top, at pool.Handle[T], n *words[T]) (pool.Handle[T], *words[T]) {
+func (f *Forest[T]) below(top, at pool.Handle[T], n *words[T]) (pool.Handle[T], *words[T]) {
 	for _, h := range [...]pool.Handle[T]{load[T](&n.last), load[T](&n.first)} {
-		if c := f.child(g, at, h); c != nil && h != top {
+		if c := f.child(at, h); c != nil && h != top {
 			return h, c
 		}
 	}

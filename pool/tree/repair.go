@@ -20,7 +20,7 @@ import (
 func (f *Forest[T]) Repair() int {
 	f.lock()
 	defer f.mu.Unlock()
-	g := f.pin()
+	g := f.guard()
 	defer g.Unpin()
 	r := repair[T]{f: f, g: &g, seams: make(map[pool.Handle[T]]*seam[T])}
 	r.stamp = f.change()
@@ -63,8 +63,8 @@ func (r *repair[T]) set(link *atom.Uint64, h pool.Handle[T]) {
 // orphans makes nodes without a living parent roots, and clears the siblings of roots.
 func (r *repair[T]) orphans() {
 	for _, v := range r.g.All() {
-		n := r.f.linksOf(v)
-		if r.f.look(r.g, load[T](&n.parent)) == nil {
+		n := r.f.links(v)
+		if r.f.look(load[T](&n.parent)) == nil {
 			r.root(n)
 		}
 	}
@@ -86,7 +86,7 @@ func (r *repair[T]) circles() {
 	var way []pool.Handle[T]
 	for h, v := range r.g.All() {
 		way = way[:0]
-		for n := r.f.linksOf(v); n != nil && !r.done.has(h); n = r.f.look(r.g, h) {
+		for n := r.f.links(v); n != nil && !r.done.has(h); n = r.f.look(h) {
 			if r.here.has(h) { // and its path is not known: this path has been here
 				r.root(n)
 				break
@@ -106,7 +106,7 @@ func (r *repair[T]) circles() {
 // does not lead to the last child, with the run of siblings that ends there.
 func (r *repair[T]) lists() {
 	for parent, v := range r.g.All() {
-		p := r.f.linksOf(v)
+		p := r.f.links(v)
 		first, last := load[T](&p.first), load[T](&p.last)
 		head, tail, next := r.run(parent, 0, first, false)
 		if head == first && tail == last && next == 0 {
@@ -132,9 +132,9 @@ func (r *repair[T]) lists() {
 // their parents' lists.
 func (r *repair[T]) between() {
 	for h, v := range r.g.All() {
-		n := r.f.linksOf(v)
+		n := r.f.links(v)
 		parent := load[T](&n.parent)
-		p := r.f.look(r.g, parent)
+		p := r.f.look(parent)
 		if p == nil || r.here.has(h) {
 			continue
 		}
@@ -152,7 +152,7 @@ func (r *repair[T]) between() {
 			first = prev
 		}
 		head, tail, _ := r.run(parent, s.tail, first, true)
-		if b := r.f.look(r.g, s.tail); b != nil {
+		if b := r.f.look(s.tail); b != nil {
 			r.set(&b.next, head)
 		} else {
 			s.head = head
@@ -170,17 +170,17 @@ func (r *repair[T]) sew() {
 			if head == 0 {
 				head = s.rest
 			}
-			if n := r.f.look(r.g, s.rest); n != nil {
+			if n := r.f.look(s.rest); n != nil {
 				r.set(&n.prev, s.tail)
 			}
-			if n := r.f.look(r.g, s.last); n != nil {
+			if n := r.f.look(s.last); n != nil {
 				r.set(&n.next, 0)
 			}
 		}
-		if n := r.f.look(r.g, s.tail); n != nil {
+		if n := r.f.look(s.tail); n != nil {
 			r.set(&n.next, s.rest)
 		}
-		if p := r.f.look(r.g, parent); p != nil {
+		if p := r.f.look(parent); p != nil {
 			r.set(&p.first, head)
 			r.set(&p.last, last)
 		}
@@ -211,5 +211,5 @@ func (r *repair[T]) child(parent, h pool.Handle[T]) *words[T] {
 	if r.here.has(h) {
 		return nil
 	}
-	return r.f.child(r.g, parent, h)
+	return r.f.child(parent, h)
 }

@@ -1,8 +1,7 @@
 package tree
 
 import (
-	"iter"
-
+	"coatcheck/internal/atom"
 	"coatcheck/pool"
 )
 
@@ -16,11 +15,11 @@ import (
 //
 // Three rules prevent it.
 //
-// A stretch of siblings is read at one moment: between two loads of the version that
-// return the same even number (a sequence lock, after Lamport). A reading that changes
-// have invalidated four times is repeated under the lock, which excludes changes. A
-// stretch is short, so a loop that is left early has read little, and a reading seldom
-// meets a change.
+// A step is read at one moment: between two loads of the version that return the same even
+// number (a sequence lock, after Lamport). A reading that changes have invalidated four times
+// is repeated under the lock, which excludes changes. A step is short, so a reading seldom meets
+// a change. While the version is still that of the step before, nothing has changed, and the link
+// that was read then leads on.
 //
 // A walk sees the past. Each node has the version at which it was last linked or
 // unlinked. A walk knows the version at which it began. A node is old to it if it has
@@ -28,196 +27,293 @@ import (
 // the order that they had when the walk began. The initial order is this order, continued
 // over all levels: each node before its children, or after them.
 //
-// A walk never goes back. On a stack it keeps all the siblings that it has read in each
-// list on its path, and continues a list behind the last of them that is old still. It
-// passes over those that are dead or new when it comes to them. Hence:
+// A walk never goes back. On a stack it keeps all the siblings that it has yielded in each
+// list on its path. If the version has changed, it continues behind the last of them that is old
+// still. It passes over new nodes, and keeps these too: one that it has passed over, and that has
+// kept its place since, is as good a place to continue. So it looks at a node again only if that
+// node, or one that it kept behind it, has changed meanwhile: a step costs O(1), amortized over what
+// it sees and what has changed. Hence:
 //
 //	K1  What a walk yields is old, and each node on the path down to it was old when the
 //	    walk came to it.
 //	K2  It yields in the initial order, each node at most once. An old node stands in one
-//	    list. A stretch begins behind all old nodes that were read in its list before.
-//	K3  It ends. By K2 each stretch but a list's last has a node that no other has, and each
+//	    list. A step begins behind all old nodes that were yielded in its list before.
+//	K3  It ends. By K2 each step but a list's last has a node that no other has, and each
 //	    takes a bounded number of readings, the last of which excludes changes. A reading
 //	    stops when the version changes. While it does not, it goes forwards in a list.
 //
-// The tempting stretch begins behind the last node that was read, and is wrong if that
+// The tempting step goes on from the node that was yielded last, and is wrong if that
 // node has been moved. To begin at the list's first node again is wrong if any node that
-// was read is still there. Both are why a walk keeps what it has read.
+// was yielded is still there. Both are why a walk keeps what it has yielded.
 //
 // Three other walks were rejected: a list read whole made the first child of 1,000 cost 7.9 µs and
-// 24 KB; one that reads a step at a time had to find its way when a node left under it; and budgets
-// of steps.
+// 24 KB; one that read some siblings ahead looked up each node twice, and passed over
+// the new ones at the front of a list again and again; and budgets of steps.
 //
 // Links that were read from a file may break W1 and W2, and a list may lead back to one of
-// its nodes. A reading ends there, since that node has another previous sibling.
+// its nodes. A walk ends the list there, since that node has another previous sibling.
 //
 // None of this says that a node is live. Nodes are removed without the Forest's
 // knowledge; a walk finds that out when it looks up their handles.
 type walk[T any] struct {
+	f       *Forest[T]
+	pool    *pool.Pool[T] // of f
+	version *atom.Uint64  // of f
+
 	top   pool.Handle[T]
-	begun bool   // the first stretch has been read
-	began uint64 // the version at which it was
+	began uint64 // the version at which the first step was read
+	begun bool
+
+	// The siblings that were yielded and may be old, of all lists on the path: a stack. A list's part
+	// of it ends where that of the next level begins.
+	depth int
+	some  [32]pool.Handle[T]
+	more  []pool.Handle[T] // from the 33rd on
 }
 
-// level is a list of siblings that a walk is in. The siblings that were read and may be old
-// lie on a stack. A level's part of it ends where that of the next level begins.
-type level[T any] struct {
+// list is a list of siblings that a walk is in.
+type list[T any] struct {
 	parent pool.Handle[T]
-	start  int  // of its part of the stack
-	next   int  // the sibling to come to, when the walk comes back
-	over   bool // there are no more to read
+	start  int // of its part of the stack
 
-	// The last sibling read, and its links. It may be dead. tail is nil before there is one.
-	last pool.Handle[T]
+	// last is the sibling that was yielded last, or 0, and next the one behind it at the version seen.
+	// If next is 0, there are no more old ones.
+	last, next pool.Handle[T]
+	seen       uint64
+
+	// tail has the links of last. It may be dead; in a phase its slot may even have another value.
 	tail *words[T]
+
+	// passed has the new nodes that were passed over and may have kept their places: a stack.
+	passed []passed[T]
 }
 
-// order says which nodes a walk yields, and when.
-type order uint8
+// passed is a node that was passed over when its stamp was this one, behind the sibling with which
+// the stack of the walk had this depth.
+type passed[T any] struct {
+	h     pool.Handle[T]
+	stamp uint64
+	depth int
+}
 
+// never is no version, and unknown no handle.
 const (
-	childrenAlone order = iota
-	parentsFirst
-	parentsLast
+	never   = ^uint64(0)
+	unknown = 1<<64 - 1
 )
 
-func (f *Forest[T]) walk(top pool.Handle[T], how order) iter.Seq2[pool.Handle[T], *T] {
-	return func(yield func(pool.Handle[T], *T) bool) {
-		g := f.pin()
-		defer g.Unpin() // also if the body panics
-		w := walk[T]{top: top}
-		var handles [32]pool.Handle[T]
-		var lists [4]level[T]
-		read, levels := handles[:0], append(lists[:0], level[T]{parent: top})
-		at := 0 // the place in read of the node to come to
-	walking:
-		for {
-			for i, h := range read[at:] {
-				v, n := f.find(&g, h)
-				if n == nil || n.stamp.Load() > w.began && !f.foreign(n) {
-					continue // it is dead, or has left its place
-				}
-				if how == childrenAlone || n.first.Load() == 0 {
-					if !yield(h, v) {
-						return
-					}
-					continue
-				}
-				if how == parentsFirst && !yield(h, v) {
-					return
-				}
-				l := &levels[len(levels)-1]
-				if l.next = at + i + 1; l.over && l.next == len(read) && how == parentsFirst {
-					// It is not needed any more, so a long chain makes no high stack.
-					read, levels = read[:l.start], levels[:len(levels)-1]
-				}
-				at = len(read)
-				levels = append(levels, level[T]{parent: h, start: at})
-				read, at = f.more(&g, &w, &levels[len(levels)-1], read)
-				continue walking
-			}
-			l := &levels[len(levels)-1]
-			if !l.over {
-				read, at = f.more(&g, &w, l, read)
-				continue
-			}
-			h := l.parent
-			read, levels = read[:l.start], levels[:len(levels)-1]
-			if len(levels) == 0 {
-				return
-			}
-			at = levels[len(levels)-1].next
-			if how == parentsLast {
-				if v, n := f.find(&g, h); n != nil && f.kept(n, w.began) && !yield(h, v) {
-					return
-				}
-			}
+// begin begins the walk below top.
+func (w *walk[T]) begin(f *Forest[T], top pool.Handle[T], l *list[T]) {
+	w.f, w.pool, w.version, w.top = f, f.pool, &f.version, top
+	w.enter(l, top)
+}
+
+// enter begins with the children of a node.
+func (w *walk[T]) enter(l *list[T], parent pool.Handle[T]) {
+	l.parent, l.start = parent, w.depth
+	version := w.version.Load()
+	if v, live := w.pool.Pointer(parent); live {
+		l.next, l.seen = load[T](&w.f.links(v).first), w.quiet(version)
+		if l.seen == never || w.version.Load() != version {
+			l.next, l.seen = unknown, never
+		} else if !w.begun {
+			w.began, w.begun = version, true
 		}
 	}
 }
 
-// kept reports whether a node has kept its place since the walk that began at a version.
-func (f *Forest[T]) kept(n *words[T], began uint64) bool {
-	return n.stamp.Load() <= began || f.foreign(n)
+// quiet returns the version as that at which a list was seen, for step. It is never if step cannot go
+// by it: during a change, and if the links lie elsewhere than in the value.
+func (w *walk[T]) quiet(version uint64) uint64 {
+	if version%2 != 0 || w.f.offset == notInside {
+		return never
+	}
+	return version
 }
 
-// foreign reports whether the stamp of a node was copied here from another pool: only such
-// a stamp is beyond the version.
-func (f *Forest[T]) foreign(n *words[T]) bool {
-	stamp := n.stamp.Load()
-	return stamp > f.version.Load()
+// step returns the next sibling of a list that is old and live, with its value, and its links. They
+// are nil at the end. h and next are what was l.next and what it is now, which a loop keeps in a
+// register.
+func (w *walk[T]) step(l *list[T], h pool.Handle[T]) (_ pool.Handle[T], _ *T, next pool.Handle[T]) {
+	if h == 0 {
+		return 0, nil, 0
+	}
+	if version := w.version.Load(); version == l.seen && h != w.top {
+		if v, _ := w.pool.Pointer(h); v != nil {
+			// If the version is the same at the end, all that is loaded here is of one moment.
+			n := w.f.inside(v)
+			if next = load[T](&n.next); load[T](&n.parent) == l.parent {
+				if load[T](&n.prev) == l.last {
+					if n.stamp.Load() <= w.began {
+						if w.version.Load() == version {
+							l.last, l.tail = h, n
+							if d := uint(w.depth); d < uint(len(w.some)) { // push, inlined
+								w.some[d] = h
+								w.depth++
+								return h, v, next
+							}
+							w.push(h)
+							return h, v, next
+						}
+					}
+				}
+			}
+		}
+	}
+	return w.stepSlow(l)
 }
 
-// more appends the next stretch of l, the last level, to read, and returns where it begins there.
-// It reads the stretch at one moment. The list ends at a node that is dead, or does not agree with
-// the one before. It does not contain the top.
-func (f *Forest[T]) more(g *pool.Guard[T], w *walk[T], l *level[T], read []pool.Handle[T]) (_ []pool.Handle[T], from int) {
-	var tail *words[T]
-	var all []pool.Handle[T]
-	f.moment(func(version uint64) {
+// stepSlow is step after the version has changed, past new nodes, and at the end of a list.
+func (w *walk[T]) stepSlow(l *list[T]) (h pool.Handle[T], v *T, next pool.Handle[T]) {
+	var n *words[T]
+	var seen uint64
+	var over []passed[T]
+	w.f.moment(func(version uint64) {
+		h, v, n, seen = 0, nil, nil, version
 		if !w.begun {
 			w.began = version
 		}
-		was, prev, at := read, pool.Handle[T](0), pool.Handle[T](0)
-		if l.tail != nil {
-			was, prev, at = f.resume(g, w, l, read)
+		var prev pool.Handle[T]
+		prev, next = w.resume(l)
+		over = l.passed
+		for next != w.top {
+			value, ok := w.pool.Pointer(next)
+			if !ok {
+				return
+			}
+			links := w.f.links(value)
+			if load[T](&links.parent) != l.parent || load[T](&links.prev) != prev || w.version.Load() != version {
+				return
+			}
+			at := next
+			next = load[T](&links.next)
+			if w.kept(links) {
+				h, v, n = at, value, links
+				return
+			}
+			over = append(over, passed[T]{at, links.stamp.Load(), w.depth})
+			prev = at
 		}
-		if prev == 0 {
-			if n := f.look(g, l.parent); n != nil {
-				at = load[T](&n.first)
-			}
-		}
-		to, node, over := was, (*words[T])(nil), true
-		top, began, parent, end := w.top, w.began, l.parent, len(was)+f.length(len(was)-l.start)
-		for at != top {
-			n := f.look(g, at)
-			if n == nil || load[T](&n.parent) != parent || load[T](&n.prev) != prev || f.version.Load() != version {
-				break
-			}
-			prev, at = at, load[T](&n.next)
-			if n.stamp.Load() > began && !f.foreign(n) {
-				continue
-			}
-			to, node = append(to, prev), n
-			if len(to) == end && at != 0 {
-				over = false
-				break
-			}
-		}
-		read, all, tail, l.over = was, to, node, over // stored once: the collector watches captured variables
 	})
-	w.begun = true
-	if tail != nil {
-		l.last, l.tail = all[len(all)-1], tail
+	w.begun, l.passed = true, over
+	if n == nil {
+		return 0, nil, 0
 	}
-	return all, len(read)
+	w.push(h)
+	l.last, l.tail, l.seen = h, n, w.quiet(seen)
+	return h, v, next
 }
 
-// length returns how many siblings a stretch has where so many were read before: at first
-// few, for loops that are left early, and then more, for those that are not.
-func (f *Forest[T]) length(before int) int { return max(f.stretch, min(before, 8*f.stretch)) }
-
-// resume returns where the next stretch of l begins: at the node at, behind prev, or with
-// the first child if prev is 0. It drops
-// the siblings read that are new or dead, from the last on. None of them will be old again.
+// resume returns where a list goes on: at the node next, behind prev, or with the first child if
+// prev is 0. It drops what was yielded or passed over and has left its place since, from the end on.
 //
-// The last one may lead on even if it was removed behind the forest's back. The walk's
-// guard keeps its links readable.
-func (f *Forest[T]) resume(g *pool.Guard[T], w *walk[T], l *level[T], read []pool.Handle[T]) (_ []pool.Handle[T], prev, at pool.Handle[T]) {
-	if l.tail != nil && f.kept(l.tail, w.began) {
-		at = load[T](&l.tail.next)
-		if n := f.child(g, l.parent, at); n != nil && load[T](&n.prev) == l.last {
-			return read, l.last, at
+// The last one may lead on even if it was removed behind the forest's back: its links stay
+// readable. In a phase they may be those of another value by now, which its neighbour does not name.
+func (w *walk[T]) resume(l *list[T]) (prev, next pool.Handle[T]) {
+	if l.tail != nil && w.kept(l.tail) {
+		next = load[T](&l.tail.next)
+		if n := w.f.child(l.parent, next); n != nil && load[T](&n.prev) == l.last {
+			return l.last, next
 		}
 	}
-	for len(read) > l.start {
-		prev = read[len(read)-1]
-		if n := f.look(g, prev); n != nil && f.kept(n, w.began) {
-			return read, prev, load[T](&n.next)
+	for {
+		if k := len(l.passed) - 1; k >= 0 && l.passed[k].depth == w.depth {
+			if n := w.f.look(l.passed[k].h); n != nil && n.stamp.Load() == l.passed[k].stamp {
+				return l.passed[k].h, load[T](&n.next)
+			}
+			l.passed = l.passed[:k]
+			continue
 		}
-		read = read[:len(read)-1]
+		if w.depth == l.start {
+			break
+		}
+		prev = w.pop()
+		if n := w.f.look(prev); n != nil && w.kept(n) {
+			w.push(prev)
+			return prev, load[T](&n.next)
+		}
 	}
-	return read, 0, 0
+	if n := w.f.look(l.parent); n != nil {
+		next = load[T](&n.first)
+	}
+	return 0, next
+}
+
+// kept reports whether a node has kept its place since the walk began. Only a stamp that was copied
+// here from another pool is beyond the version.
+func (w *walk[T]) kept(n *words[T]) bool {
+	stamp := n.stamp.Load()
+	return stamp <= w.began || stamp > w.version.Load()
+}
+
+//go:noinline
+func (w *walk[T]) push(h pool.Handle[T]) {
+	if w.depth < len(w.some) {
+		w.some[w.depth] = h
+	} else {
+		if w.more == nil {
+			w.more = make([]pool.Handle[T], 0, 2*len(w.some))
+		}
+		w.more = append(w.more, h)
+	}
+	w.depth++
+}
+
+func (w *walk[T]) pop() pool.Handle[T] {
+	if w.depth--; w.depth < len(w.some) {
+		return w.some[w.depth]
+	}
+	k := w.depth - len(w.some)
+	h := w.more[k]
+	w.more = w.more[:k]
+	return h
+}
+
+// cut drops what lies above a depth.
+func (w *walk[T]) cut(depth int) {
+	w.depth = depth
+	w.more = w.more[:max(0, depth-len(w.some))]
+}
+
+// below walks over all descendants, parents before their children or after them.
+func (w *walk[T]) below(f *Forest[T], top pool.Handle[T], parentsFirst bool, yield func(pool.Handle[T], *T) bool) {
+	var room [4]list[T]
+	lists := room[:1]
+	w.begin(f, top, &lists[0])
+	for {
+		l := &lists[len(lists)-1]
+		h, v, next := w.step(l, l.next)
+		l.next = next
+		switch {
+		case v == nil:
+			w.cut(l.start)
+			h = l.parent
+			if lists = lists[:len(lists)-1]; len(lists) == 0 {
+				return
+			}
+			if parentsFirst {
+				continue
+			}
+			if v, ok := f.pool.Pointer(h); ok && w.kept(f.links(v)) && !yield(h, v) {
+				return
+			}
+		case l.tail.first.Load() == 0:
+			if !yield(h, v) {
+				return
+			}
+		default:
+			if parentsFirst && !yield(h, v) {
+				return
+			}
+			if next == 0 && parentsFirst {
+				// It is not needed any more, so a long chain makes no high stack.
+				w.cut(l.start)
+				lists = lists[:len(lists)-1]
+			}
+			lists = append(lists, list[T]{})
+			w.enter(&lists[len(lists)-1], h)
+		}
+	}
 }
 
 // attempts is how often links are read before they are read under the lock, where the

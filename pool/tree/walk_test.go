@@ -13,7 +13,7 @@ import (
 	"coatcheck/pool/tree"
 )
 
-// TestLongLists: a loop over a list of many stretches whose body takes away what it was
+// TestLongLists: a loop over a long list whose body takes away what it was
 // given, in any way, meets all that were there, and no other.
 func TestLongLists(t *testing.T) {
 	for name, away := range map[string]func(p *pool.Pool[node], f *tree.Forest[node], h handle) error{
@@ -52,17 +52,80 @@ func TestLongLists(t *testing.T) {
 	}
 }
 
-// TestLoopsCostWhatTheySee counts how often links are looked up.
-func TestLoopsCostWhatTheySee(t *testing.T) {
+// counted returns a forest, and a function that returns how often a call looks links up.
+func counted() (*pool.Pool[node], *tree.Forest[node], func(do func()) int) {
 	looks := 0
-	p := pool.Must[node](nil)
+	p := pool.Must(&pool.Options[node]{Origin: 1, Shards: 1})
 	f := tree.New(p, func(n *node) *tree.Links[node] { looks++; return &n.Links })
-	top, kids := family(t, p, f, 4000)
-	cost := func(do func()) int {
+	tree.Outside(f)
+	return p, f, func(do func()) int {
 		looks = 0
 		do()
 		return looks
 	}
+}
+
+// TestLoopsPassOverNewNodesOnce counts how often a loop looks links up whose body puts nodes at the
+// front of the list: the cost of a step does not grow with what the body has put there.
+func TestLoopsPassOverNewNodesOnce(t *testing.T) {
+	for name, body := range map[string]func(p *pool.Pool[node], f *tree.Forest[node], top, h handle){
+		"Detach and Prepend": func(_ *pool.Pool[node], f *tree.Forest[node], top, h handle) {
+			require.NoError(t, f.Detach(h))
+			require.NoError(t, f.Prepend(top, h))
+		},
+		"Remove, and Prepend another": func(p *pool.Pool[node], f *tree.Forest[node], top, h handle) {
+			f.Remove(h)
+			require.NoError(t, f.Prepend(top, add(t, p, 1)))
+		},
+		"the next one too": func(_ *pool.Pool[node], f *tree.Forest[node], top, h handle) {
+			for _, h := range []handle{h, next(f, h)} {
+				if h != 0 {
+					require.NoError(t, f.Detach(h))
+					require.NoError(t, f.Prepend(top, h))
+				}
+			}
+		},
+		"the last one that was passed over, too": func(_ *pool.Pool[node], f *tree.Forest[node], top, h handle) {
+			for _, h := range []handle{h, prev(f, h)} {
+				if h != 0 {
+					require.NoError(t, f.Detach(h))
+					require.NoError(t, f.Prepend(top, h))
+				}
+			}
+		},
+		"each before the next": func(p *pool.Pool[node], f *tree.Forest[node], top, h handle) {
+			to := next(f, h)
+			f.Remove(h)
+			if to != 0 {
+				require.NoError(t, f.InsertBefore(to, add(t, p, 1)))
+			}
+		},
+	} {
+		for _, w := range allWalks {
+			const n = 2000
+			p, f, cost := counted()
+			top, _ := family(t, p, f, n)
+			steps, body1 := 0, cost(func() { body(p, f, top, first(f, top)) })
+			looks := cost(func() {
+				for h := range w.loop(f, top) {
+					steps++
+					body(p, f, top, h)
+				}
+			})
+			assert.GreaterOrEqual(t, steps, n/2-1, "%s, %s", w.name, name)
+			assert.LessOrEqual(t, looks, (body1+20)*n, "%s, %s", w.name, name)
+		}
+	}
+}
+
+func first(f *tree.Forest[node], h handle) handle { to, _ := f.FirstChild(h); return to }
+func next(f *tree.Forest[node], h handle) handle  { to, _ := f.Next(h); return to }
+func prev(f *tree.Forest[node], h handle) handle  { to, _ := f.Prev(h); return to }
+
+// TestLoopsCostWhatTheySee counts how often links are looked up.
+func TestLoopsCostWhatTheySee(t *testing.T) {
+	p, f, cost := counted()
+	top, kids := family(t, p, f, 4000)
 	for _, nb := range neighbours {
 		for _, h := range []handle{top, kids[0], kids[2000], kids[3999]} {
 			assert.LessOrEqual(t, cost(func() { nb.find(f, h) }), 3, nb.name)
@@ -143,4 +206,24 @@ func TestForestIsPrintedBesideChanges(t *testing.T) {
 	})
 	require.Contains(t, fmt.Sprint(f), "] of a *pool.Pool[")
 	require.NotEmpty(t, fmt.Sprint(new(tree.Forest[node])))
+}
+
+// TestWalkGoesOnBehindWhatKeptItsPlace: a loop that has passed over a new node does not go on behind it
+// once that node has moved again, here to the end of the list.
+func TestWalkGoesOnBehindWhatKeptItsPlace(t *testing.T) {
+	p, f := newForest(t)
+	top, hs := family(t, p, f, 4)
+	var got []handle
+	for h := range f.Children(top) {
+		got = append(got, h)
+		if h == hs[3] {
+			continue
+		}
+		require.NoError(t, f.Detach(h))
+		require.NoError(t, f.Prepend(top, h))
+		if h == hs[1] {
+			require.NoError(t, f.Move(hs[0], top)) // passed over before
+		}
+	}
+	assert.Equal(t, hs, got)
 }

@@ -169,6 +169,21 @@ var (
 	_ func(*tree.Forest[node], name) int                    = (*tree.Forest[node]).Depth
 	_ func(*tree.Forest[node], name) int                    = (*tree.Forest[node]).Remove
 	_ func(*tree.Forest[node]) int                          = (*tree.Forest[node]).Repair
+	_ func(*tree.Forest[node]) tree.Reader[node]            = (*tree.Forest[node]).Pin
+	_ func(*tree.Forest[node]) tree.Reader[node]            = (*tree.Forest[node]).Phase
+
+	_ func(*tree.Reader[node], name) (name, bool)           = (*tree.Reader[node]).FirstChild
+	_ func(*tree.Reader[node], name) (name, bool)           = (*tree.Reader[node]).LastChild
+	_ func(*tree.Reader[node], name) (name, bool)           = (*tree.Reader[node]).Next
+	_ func(*tree.Reader[node], name) (name, bool)           = (*tree.Reader[node]).Prev
+	_ func(*tree.Reader[node], name) (name, bool)           = (*tree.Reader[node]).Parent
+	_ func(*tree.Reader[node], name) iter.Seq2[name, *node] = (*tree.Reader[node]).Children
+	_ func(*tree.Reader[node], name) iter.Seq2[name, *node] = (*tree.Reader[node]).Descendants
+	_ func(*tree.Reader[node], name) iter.Seq2[name, *node] = (*tree.Reader[node]).PostOrder
+	_ func(*tree.Reader[node], name) iter.Seq2[name, *node] = (*tree.Reader[node]).Ancestors
+	_ func(*tree.Reader[node]) iter.Seq2[name, *node]       = (*tree.Reader[node]).Roots
+	_ func(*tree.Reader[node], name) int                    = (*tree.Reader[node]).Depth
+	_ func(*tree.Reader[node])                              = (*tree.Reader[node]).Unpin
 
 	_ = []*error{&tree.ErrCycle, &tree.ErrStale, &tree.ErrHasParent, &tree.ErrBroken}
 )
