@@ -48,8 +48,21 @@ func (d *room[T]) look(h pool.Handle[T]) (*part[T], int) {
 // [Store.State] tells alive and dead values apart.
 func (s *Store[T]) Alive(h pool.Handle[T]) bool {
 	w := s.phase.enter("Alive")
-	c, _ := s.room.Load().look(h)
+	d := s.room.Load()
+	var alive bool
+	if i := uint(h.Index()); i < uint(len(d.slots)) {
+		sl := &d.slots[i]
+		alive = sl.names(h.Generation()) && (uint(sl.at) < uint(len(d.values)) || d.alive(h))
+	} else {
+		alive = d.alive(h)
+	}
 	s.phase.leave("Alive", w)
+	return alive
+}
+
+// alive is the part of Alive for slots and values in chunks.
+func (d *room[T]) alive(h pool.Handle[T]) bool {
+	c, _ := d.look(h)
 	return c != nil
 }
 
@@ -57,14 +70,34 @@ func (s *Store[T]) Alive(h pool.Handle[T]) bool {
 // h names nothing. Another goroutine may kill the value right afterwards.
 func (s *Store[T]) State(h pool.Handle[T]) (st State) {
 	w := s.phase.enter("State")
-	if c, at := s.room.Load().look(h); c != nil {
-		st = Alive
-		if c.dead.has(at) {
-			st = Dead
+	d := s.room.Load()
+	if i := uint(h.Index()); i < uint(len(d.slots)) {
+		if sl := &d.slots[i]; sl.names(h.Generation()) {
+			if at := uint(sl.at); at/64 < uint(len(d.dead.words)) && at < uint(len(d.values)) {
+				st = Alive
+				if d.dead.words[at/64].Load()>>(at%64)&1 != 0 {
+					st = Dead
+				}
+			} else {
+				st = d.state(h)
+			}
 		}
+	} else {
+		st = d.state(h)
 	}
 	s.phase.leave("State", w)
 	return st
+}
+
+// state is the part of State for slots and values in chunks.
+func (d *room[T]) state(h pool.Handle[T]) State {
+	switch c, at := d.look(h); {
+	case c == nil:
+		return Unused
+	case c.dead.has(at):
+		return Dead
+	}
+	return Alive
 }
 
 // Kill marks the value that h names as dead, and reports whether this call did so. It returns
