@@ -260,6 +260,7 @@ var scenarios = []scenario{
 	{"Next against Move to the end", "a(bdc)", "Move d a", "c -"},
 	{"Prev against InsertBefore and Remove", "a(bd)x", "InsertBefore x d; Remove b", "b x"},
 	{"FirstChild against Prepend and Remove", "d(b)x", "Prepend x d; Remove x", "b x"},
+	{"FirstChild against Move into another list", "d(bc)x", "Move b x", "b c"},
 	{"LastChild against Move to the end", "d(bc)", "Move b d", "c b"},
 	{"Roots against Move and Remove", "a(d)x", "Move d x; Remove a", "ax x"},
 	// Under one pin.
