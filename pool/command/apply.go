@@ -63,7 +63,8 @@ func (b *Buffer[T]) Apply() (inserted, removed int) { return Apply(b) }
 // is done once. Buffers may be of different pools; a nil one, a zero one or a copy panics first.
 //
 // If a function or a Reset panics or exits, all insertions are live. What is not done is recorded
-// again, before newer commands; the counts are lost. Apply costs a Commit an insertion, a
+// again, before newer commands; the counts are lost. An Apply of buffers that have nothing to do is a
+// load for each. Otherwise Apply costs a Commit an insertion, a
 // RemoveBatch between functions, six lock operations a buffer, and two small lists.
 func Apply[T any](buffers ...*Buffer[T]) (inserted, removed int) {
 	return apply(nil, buffers)
@@ -88,8 +89,13 @@ func ApplyFunc[T any](removed func(h pool.Handle[T], v T), buffers ...*Buffer[T]
 }
 
 func apply[T any](tell func(pool.Handle[T], T), buffers []*Buffer[T]) (inserted, removed int) {
+	idle := true
 	for _, b := range buffers {
 		b.usable()
+		idle = idle && b.busy.Load() == 0
+	}
+	if idle {
+		return 0, 0
 	}
 	locked := slices.Clone(buffers) // each once, in the order of numbers
 	slices.SortFunc(locked, func(a, b *Buffer[T]) int { return cmp.Compare(a.number, b.number) })
@@ -140,6 +146,7 @@ func (f frame[T]) commit() (n int) {
 
 // take takes all commands of b, whose mu is held.
 func (b *Buffer[T]) take() taken[T] {
+	b.taken++
 	return taken[T]{
 		from:       b,
 		insertions: take(&b.insertions, &b.spare.insertions),
@@ -156,6 +163,10 @@ func (b *Buffer[T]) recycle(t taken[T]) {
 	reuse(&b.insertions, &b.spare.insertions, t.insertions)
 	reuse(&b.removals, &b.spare.removals, t.removals)
 	reuse(&b.functions, &b.spare.functions, t.functions)
+	// Every Apply that has taken something has made it live before it comes here.
+	if b.taken--; b.taken == 0 && len(b.insertions)+len(b.removals)+len(b.functions) == 0 {
+		b.busy.Store(0)
+	}
 	b.mu.Unlock()
 }
 

@@ -23,6 +23,18 @@ type Buffer[T any] struct {
 	mu   atom.Mutex
 	self *Buffer[T] // this Buffer, unless it is zero or a copy
 	pool *pool.Pool[T]
+
+	// busy is 0 if nothing is recorded and all that was taken is live, so that Apply and Discard have
+	// nothing to do and nothing to wait for.
+	//
+	//	writers  recorders and recycle, under mu
+	//	readers  Apply and Discard
+	//	moves    0 → 1 by a command, 1 → 0 when all that was taken is recycled and no command waits
+	//	orders   a goroutine that has recorded a command, or knows of one, loads 1 until it is live
+	//
+	// After a panic of an Apply or a Discard it stays 1, and the locks are taken each time.
+	busy  atom.Uint32
+	taken int // Applys that have taken commands and not recycled their lists
 	lists[T]
 
 	// The following fields are used once a frame. They also keep the words that recorders
@@ -115,8 +127,16 @@ func (b *Buffer[T]) InsertFunc(init func(h pool.Handle[T], v *T)) (pool.Handle[T
 // settles it.
 func (b *Buffer[T]) record(r *pool.Reservation[T]) {
 	b.mu.Lock()
+	b.wait()
 	b.insertions = append(b.insertions, r)
 	b.mu.Unlock()
+}
+
+// wait notes that a command waits. The caller holds mu.
+func (b *Buffer[T]) wait() {
+	if b.busy.Load() == 0 {
+		b.busy.Store(1)
+	}
 }
 
 // Remove records the removal of the value that h names, which stays live until the next Apply. h
@@ -125,6 +145,7 @@ func (b *Buffer[T]) record(r *pool.Reservation[T]) {
 func (b *Buffer[T]) Remove(h pool.Handle[T]) {
 	b.usable()
 	b.mu.Lock()
+	b.wait()
 	b.removals = append(b.removals, h)
 	b.mu.Unlock()
 }
@@ -146,6 +167,7 @@ func (b *Buffer[T]) Do(f func()) {
 		panic("command: Do of a nil function")
 	}
 	b.mu.Lock()
+	b.wait()
 	b.functions = append(b.functions, function{f, len(b.removals)})
 	b.mu.Unlock()
 }

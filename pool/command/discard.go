@@ -9,6 +9,9 @@ package command
 // are then forgotten; insertions whose slots were not given back are recorded again.
 func (b *Buffer[T]) Discard() int {
 	b.usable()
+	if b.busy.Load() == 0 {
+		return 0
+	}
 	b.mu.Lock()
 	t := b.take()
 	b.mu.Unlock()

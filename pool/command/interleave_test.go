@@ -278,4 +278,5 @@ func TestInterleave(t *testing.T) {
 			testkit.Explore(t, setup, len(s.threads) == 1, testkit.Preemptions(2))
 		})
 	}
+	t.Run("an Apply with nothing to do", func(t *testing.T) { testkit.Explore(t, idle, false, testkit.Preemptions(2)) })
 }
