@@ -17,6 +17,9 @@ var (
 	// ErrCycle means that a node would become its own ancestor or sibling.
 	ErrCycle = errors.New("tree: the node would lie below itself")
 
+	// ErrHasChildren means that a node was to be removed as a leaf and has children.
+	ErrHasChildren = errors.New("tree: the node has children")
+
 	// ErrBroken means that a node was removed behind the forest's back: an ancestor, or a
 	// neighbour whose links must change. It may also mean that the links of two neighbours
 	// disagree. Repair fixes both.

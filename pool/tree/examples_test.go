@@ -263,6 +263,17 @@ func ExampleForest_Roots() {
 	// Output: car door garage
 }
 
+func ExampleForest_RemoveLeaf() {
+	_, f, part := scene("car(door(handle) wheel)")
+	fmt.Println(f.RemoveLeaf(part["door"]))
+	fmt.Println(f.RemoveLeaf(part["wheel"]))
+	names(f.Children(part["car"]))
+	// Output:
+	// tree: the node has children
+	// <nil>
+	// door
+}
+
 func ExampleForest_Pin() {
 	_, f, part := scene("car(door(handle) wheel)")
 	r := f.Pin() // once for all that follows

@@ -94,6 +94,17 @@ func (c change) do(s *stage) error {
 		return s.f.Detach(of)
 	case "Remove":
 		s.removed += s.f.Remove(of)
+	case "RemoveLeaf":
+		switch err := s.f.RemoveLeaf(s.node[c.of]); {
+		case err == nil:
+			s.removed++
+		case err != ErrHasChildren:
+			return err
+		}
+	case "AppendTo":
+		if err := s.f.Append(with, of); err != nil && err != ErrStale {
+			return err
+		}
 	case "behind":
 		if s.p.Remove(of) {
 			s.removed++
@@ -272,6 +283,8 @@ var scenarios = []scenario{
 	{"Reader: Parent against Move and Remove", "a(d)x", "Move d x; Remove a", "a x"},
 	{"Reader: Next against Move to the end", "a(bdc)", "Move d a", "c -"},
 	{"two writers", "a(bc)x", "Move b x | Move c b", ""},
+	// x is a child of b, or b is gone and x a root: it never goes with b.
+	{"RemoveLeaf and Append", "a(b)x", "RemoveLeaf b | AppendTo x b", ""},
 	{"Remove and a removal behind the back", "a(b(cd)e)", "Remove b | behind b; behind d", ""},
 }
 

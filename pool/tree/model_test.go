@@ -348,7 +348,7 @@ func (mc *machine) change(at handle) {
 			return want()
 		})
 	}
-	switch mc.choose(16) {
+	switch mc.choose(17) {
 	case 0, 1:
 		if len(m.live) < 30 {
 			h := add(mc.t, mc.p, uint64(len(mc.known)))
@@ -386,6 +386,19 @@ func (mc *machine) change(at handle) {
 			}
 			mc.done["Remove"]++
 		}
+	case 16:
+		b = a
+		try("Leaf", func(a, _ handle) error { return f.RemoveLeaf(a) }, func() error {
+			if kids := m.kids[a]; len(kids) > 0 {
+				if m.live[kids[0]] || m.live[kids[len(kids)-1]] {
+					return tree.ErrHasChildren
+				}
+				return tree.ErrBroken
+			}
+			m.cut(a)
+			m.remove(a)
+			return nil
+		})
 	case 14:
 		if mc.choose(3) == 0 && mc.p.Remove(a) { // behind the forest's back
 			delete(m.live, a)
@@ -496,7 +509,8 @@ func stream(t testing.TB, _ int, choose func(n int) int, more func() bool) map[s
 }
 
 func TestOperationsMatchModel(t *testing.T) {
-	must := []string{"Remove", "pin", "phase", "behind", "Repair", "loop", "loop, hidden", "loop, many leave", "Aft " + tree.ErrNoParent.Error(), "Bef " + tree.ErrNoParent.Error(), "App " + tree.ErrHasParent.Error()}
+	must := []string{"Remove", "pin", "phase", "behind", "Repair", "loop", "loop, hidden", "loop, many leave", "Aft " + tree.ErrNoParent.Error(), "Bef " + tree.ErrNoParent.Error(), "App " + tree.ErrHasParent.Error(),
+		"Lea nil", "Lea " + tree.ErrHasChildren.Error(), "Lea " + tree.ErrBroken.Error()}
 	for _, verb := range []string{"App ", "Pre ", "Aft ", "Bef ", "Mov ", "Det "} {
 		must = append(must, verb+"nil", verb+tree.ErrStale.Error(), verb+tree.ErrBroken.Error())
 		if verb != "Det " {

@@ -27,6 +27,34 @@ func (f *Forest[T]) Remove(h pool.Handle[T]) int {
 	return f.dismantle(h, n)
 }
 
+// RemoveLeaf removes h from the pool if it has no children, and returns ErrHasChildren if it has. No
+// other change comes between the look and the removal, so no child is lost that another goroutine
+// appends meanwhile. If h seems to have no children because they were removed behind the forest's
+// back, others may be hidden behind them: then it returns ErrBroken. It costs O(1).
+func (f *Forest[T]) RemoveLeaf(h pool.Handle[T]) error {
+	f.lock()
+	defer f.mu.Unlock()
+	g := f.guard()
+	defer g.Unpin()
+	n := f.look(h)
+	switch {
+	case n == nil:
+		return ErrStale
+	case n.first.Load() == 0 && n.last.Load() == 0:
+	case f.child(h, load[T](&n.first)) != nil || f.child(h, load[T](&n.last)) != nil:
+		return ErrHasChildren
+	default:
+		return ErrBroken
+	}
+	if load[T](&n.parent) != 0 {
+		f.cut(h, n)
+	}
+	if !f.pool.Remove(h) {
+		return ErrStale // another goroutine has removed it from the pool meanwhile
+	}
+	return nil
+}
+
 // cut removes h from its parent's list. It changes only links that name h, so a list that
 // has a gap at a dead sibling is no more broken than before.
 func (f *Forest[T]) cut(h pool.Handle[T], n *words[T]) {

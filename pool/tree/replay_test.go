@@ -92,7 +92,9 @@ func (r *replayed) change() {
 	if r.IntN(4) == 0 {
 		h = r.insert()
 	}
-	switch r.IntN(8) {
+	switch r.IntN(9) {
+	case 8:
+		r.Note(f.RemoveLeaf(h))
 	case 0, 1:
 		r.Note(f.Append(to, h))
 	case 2:

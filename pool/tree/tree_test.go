@@ -272,6 +272,7 @@ func TestMisusePanics(t *testing.T) {
 			assert.PanicsWithValue(t, text, func() { _ = f.Detach(h) })
 			assert.PanicsWithValue(t, text, func() { _ = f.Move(h, h) })
 			assert.PanicsWithValue(t, text, func() { f.Remove(h) })
+			assert.PanicsWithValue(t, text, func() { _ = f.RemoveLeaf(h) })
 			assert.PanicsWithValue(t, text, func() { f.Repair() })
 			assert.PanicsWithValue(t, text, func() { f.Depth(h) })
 			for _, nb := range neighbours {

@@ -158,6 +158,7 @@ var (
 	_ func(f *tree.Forest[node], h, newParent name) error  = (*tree.Forest[node]).Move
 	_ func(*tree.Forest[node], name) error                 = (*tree.Forest[node]).Detach
 
+	_ func(*tree.Forest[node], name) error                  = (*tree.Forest[node]).RemoveLeaf
 	_ func(*tree.Forest[node], name) (name, bool)           = (*tree.Forest[node]).FirstChild
 	_ func(*tree.Forest[node], name) (name, bool)           = (*tree.Forest[node]).LastChild
 	_ func(*tree.Forest[node], name) (name, bool)           = (*tree.Forest[node]).Next
@@ -185,7 +186,7 @@ var (
 	_ func(*tree.Reader[node], name) int                    = (*tree.Reader[node]).Depth
 	_ func(*tree.Reader[node])                              = (*tree.Reader[node]).Unpin
 
-	_ = []*error{&tree.ErrCycle, &tree.ErrStale, &tree.ErrHasParent, &tree.ErrBroken}
+	_ = []*error{&tree.ErrCycle, &tree.ErrStale, &tree.ErrHasParent, &tree.ErrHasChildren, &tree.ErrBroken}
 )
 
 // Package command.
