@@ -27,7 +27,8 @@ type chunks[C any] struct {
 	mu  atom.Mutex
 }
 
-// maxChunks is enough for 2^32 elements in chunks that begin with two.
+// maxChunks is enough for all positions and indexes, of which there are fewer than 2^32 - 1, in chunks
+// that begin with one element.
 const maxChunks = 32
 
 // init prepares chunks beside an array of n elements. The first has 1<<least elements or an

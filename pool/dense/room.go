@@ -61,9 +61,9 @@ func makeRoom[T any](n int, slots []slot, z *sizes) *room[T] {
 }
 
 // leastChunk returns the binary logarithm of the first chunk's length, for values of this
-// size: about 4 KiB of them, between 8 and 1,024.
+// size: about 4 KiB of them, or one larger value, and at most 1,024.
 func leastChunk(size uintptr) uint {
-	return uint(bits.Len(uint(min(max(4096/max(size, 1), 8), 1024)))) - 1
+	return uint(bits.Len(uint(min(max(4096/max(size, 1), 1), 1024)))) - 1
 }
 
 // find returns the part that has position i, and the offset in it. The part is nil if there

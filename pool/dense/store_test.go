@@ -161,3 +161,17 @@ func TestStoreIsPrintedBesideCalls(t *testing.T) {
 	})
 	require.Contains(t, fmt.Sprint(s), ": 150 values, ")
 }
+
+// TestOneLargeValueTakesOne: a store has memory for a value of 1 MiB, and not for eight.
+func TestOneLargeValueTakesOne(t *testing.T) {
+	type large [1 << 20]byte
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	s := dense.Must[large](nil)
+	_, err := s.Create(large{})
+	require.NoError(t, err)
+	runtime.ReadMemStats(&after)
+	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(4<<20), "created")
+	s.Refresh()
+	assert.Less(t, s.Trim(), int64(1<<20), "spare")
+}
