@@ -204,7 +204,9 @@ type Pins struct {
 	cell *atom.Uint64
 	word uint64
 
-	epochs *[]uint64 // for Epochs
+	began uint64 // E before the scan
+
+	epochs func(uint64) // for Epochs
 }
 
 // Stands reports whether the guard that gave Oldest its value is still pinned. While it is,
@@ -220,7 +222,7 @@ const NoPin = math.MaxUint64
 // The wrong version scans first and then takes what was unlinked. A guard that was pinned behind
 // the scan may have seen that.
 func (d *Domain) Scan() Pins {
-	p := Pins{Oldest: NoPin, OldestGuard: NoPin}
+	p := Pins{Oldest: NoPin, OldestGuard: NoPin, began: d.Epoch()} // first: a stamp below it is from before
 	p.scan(d)
 	if timed {
 		d.note(p.Oldest)
@@ -237,12 +239,15 @@ func (p *Pins) scan(d *Domain) {
 	}
 }
 
-// Epochs appends the epoch of each pinned guard to dst, in no order. An epoch may appear twice.
-// It costs a Scan.
-func (d *Domain) Epochs(dst []uint64) []uint64 {
-	p := Pins{epochs: &dst}
+// Epochs calls visit with the epoch of each pinned guard, in no order, if so many cells are the price
+// of a scan. Otherwise it does nothing and reports false.
+func (d *Domain) Epochs(paid int, visit func(epoch uint64)) bool {
+	if paid < d.Scanned() {
+		return false
+	}
+	p := Pins{epochs: visit}
 	p.scan(d)
-	return dst
+	return true
 }
 
 // NextEpoch returns the epoch in which a guard that is pinned now would begin.

@@ -1,6 +1,9 @@
 package epoch
 
-import "coatcheck/internal/atom"
+import (
+	"coatcheck/internal/atom"
+	"coatcheck/internal/cost"
+)
 
 // A mark says whether a scan must visit a group: the cells that it stands for, or the marks
 // below it. A scan that finds nothing in a group clears its mark. So a scan costs what is
@@ -75,7 +78,7 @@ func (p *Pins) add(c *cell, word uint64) {
 	e := epochOf(word)
 	p.Count++
 	if p.epochs != nil {
-		*p.epochs = append(*p.epochs, e)
+		p.epochs(e)
 	}
 	if e < p.Oldest {
 		p.Oldest, p.cell, p.word = e, &c.word, word
@@ -88,6 +91,7 @@ func (p *Pins) add(c *cell, word uint64) {
 // visit adds the active cells, and reports whether there are none.
 func (p *Pins) visit(cells []cell) bool {
 	idle := true
+	cost.Cells(len(cells))
 	for i := range cells {
 		// Observes (P4) of guards that are pinned, and (P5) of those that were.
 		if word := cells[i].word.Load(); isActive(word) {
@@ -101,6 +105,7 @@ func (p *Pins) visit(cells []cell) bool {
 // visitMark adds the active cells below mark i of a level. If it finds none, it clears the
 // mark. It reports whether the mark is clear.
 func (p *Pins) visitMark(b *block, level, i int) bool {
+	cost.Cells(1)
 	m := &b.marks[level][i]
 	word := m.word.Load()
 	if word&stateMask == isClear {

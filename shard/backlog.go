@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"coatcheck/epoch"
+	"coatcheck/internal/cost"
 )
 
 // A removed slot waits in the backlog of its shard until its grace period is over:
@@ -43,12 +44,16 @@ type backlog struct {
 	waiting timeline[batch]
 	waits   uint32   // slots in sealed, turned and waiting
 	joinAt  int      // how many batches there must be to be joined
-	epochs  []uint64 // for joinIfMany
+	added   int      // how many have come since batches were joined; they pay for that
+	apart   []uint64 // for joinIfMany: a bit for each batch
 
-	seals   uint64     // how many there were
-	fences  []uint64   // the numbers of goals that are set, in order: a batch up to one gets no slots of later seals
-	one     [1]uint64  // where fences begins, so that a Synchronize that need not wait allocates nothing
-	blocker epoch.Pins // what the last scan found
+	seals  uint64    // how many there were
+	fences []uint64  // the numbers of goals that are set, in order: a batch up to one gets no slots of later seals
+	one    [1]uint64 // where fences begins, so that a Synchronize that need not wait allocates nothing
+	unpaid int64     // slots that were sealed, and for which no removal has paid a round; less those that have, and are in limbo
+
+	frontier epoch.Frontier // which stamps have passed
+	newer    bool           // what is sealed was sealed after the last scan
 
 	ready []chain // slots that have passed and wait for an empty freelist
 
@@ -80,6 +85,52 @@ func (s *shard) seal() {
 		w.body.least = w.stamp
 	}
 	s.waits += s.sealed.body.n
+	s.newer = true
+	s.unpaid = max(0, s.unpaid+int64(s.sealed.body.n))
+}
+
+// pay returns how many slots pay for a round of a push of n, which has the lock: as many again may
+// not have paid, because their pushes did not get it.
+//
+// In an arena that replays none have: a copy of it does not know.
+func (s *shard) pay(n uint32) uint32 {
+	if s.arena.Replays {
+		return n
+	}
+	n += uint32(min(max(s.unpaid, 0), int64(n)))
+	s.unpaid -= int64(n)
+	return n
+}
+
+// oldest returns an epoch: what waits in the backlog with a stamp below it has passed. It scans for
+// that if the scan was paid for, and may tell more.
+func (s *shard) oldest() (oldest uint64, fresh bool) {
+	oldest, fresh = s.frontier.Oldest(s.leastWaiting())
+	if fresh {
+		s.newer = false
+	} else if s.newer {
+		s.mix()
+		oldest = s.frontier.Known()
+	}
+	return oldest, fresh
+}
+
+// mix notes that what is sealed is judged with the rest, although the last scan does not speak of it.
+func (s *shard) mix() {
+	s.frontier.Mix()
+	s.newer = false
+}
+
+// leastWaiting returns a stamp that is at most that of each slot of the backlog, but for some that
+// came late.
+func (s *shard) leastWaiting() uint64 {
+	switch first := s.waiting.first(); {
+	case first != nil:
+		return first.stamp
+	case s.arena.stampPerSlot:
+		return 0 // of what is sealed, only the greatest is known
+	}
+	return s.sealed.stamp
 }
 
 // sealNow seals limbo if it can. It returns the number of the last seal that has a slot of those that
@@ -96,6 +147,9 @@ func (s *shard) sealNow() uint64 {
 // at most that many slots, and returns how many it did; the rest stays sealed.
 func (s *shard) enqueue(oldest uint64, most int) (visits int) {
 	a, from := s.arena, &s.sealed.body.chain
+	if s.newer {
+		s.mix()
+	}
 	passed := s.sealed.stamp < oldest
 	if s.fifo || s.turned.n > 0 || a.stampPerSlot && !passed {
 		// Of a stack, so that batches are appended: each in front of the last would move it.
@@ -139,6 +193,7 @@ func (s *shard) file(slot *Hook, i uint32, word, stamp uint64) {
 		}
 		if !found {
 			s.waiting.insert(k, stamp, batch{least: stamp, number: s.sealed.body.number})
+			s.countBatch()
 		}
 	}
 	b := &s.waiting.at(k).body
@@ -190,6 +245,7 @@ func (s *shard) append(stamp uint64, b *batch) {
 		s.joinIfMany()
 	}
 	s.waiting.add(stamp, *b)
+	s.countBatch()
 }
 
 // join puts the slots of b behind those of a. It reports false if the end of a is not known, since
@@ -203,88 +259,6 @@ func join(a, b *batch) bool {
 	a.least = min(a.least, b.least)
 	a.number = min(a.number, b.number)
 	return true
-}
-
-// joinIfMany makes room for another batch, if there are waitingMost. It joins those that pass at
-// the same moment: between their stamps no guard stands. It costs a scan and a look at each batch,
-// and next time there must be twice as many.
-//
-// A pin that is under way may still bring an older epoch than all that the scan finds, between
-// the stamps of a batch. It delays all of that, until an insertion would be refused: that cuts
-// the batch in two. So in a pool with Preallocate, whose list should not grow, neighbours are joined
-// that a guard keeps apart, if it is full. It grows even there if Resets or a Synchronize keep so many
-// apart.
-func (s *shard) joinIfMany() {
-	l, fixed := &s.waiting, s.arena.Fixed
-	if l.len() == waitingMost {
-		s.joinAt = waitingMost // it was shorter, or may be joined again
-	}
-	if l.len() < s.joinAt && !(fixed && l.len() == cap(l.list)) {
-		return
-	}
-	s.epochs = s.arena.Domain.Epochs(s.epochs[:0])
-	slices.Sort(s.epochs)
-	epochs := s.epochs
-	s.joinNeighbours(func(a, b *stamped[batch]) bool {
-		for len(epochs) > 0 && epochs[0] <= a.stamp {
-			epochs = epochs[1:]
-		}
-		return len(epochs) == 0 || epochs[0] > b.stamp
-	})
-	if fixed && l.len() == cap(l.list) {
-		even := false
-		s.joinNeighbours(func(a, b *stamped[batch]) bool {
-			even = !even
-			return even
-		})
-	}
-	s.joinAt = 2 * l.len()
-}
-
-// joinNeighbours joins each batch to the one before it if together says so, and it is possible.
-func (s *shard) joinNeighbours(together func(a, b *stamped[batch]) bool) {
-	l := &s.waiting
-	l.closeUp()
-	n := 0
-	for k := 1; k < len(l.list); k++ {
-		a, b := &l.list[n], &l.list[k]
-		if together(a, b) && !s.fenced(a.body.number, b.body.number) && join(&a.body, &b.body) {
-			a.stamp = b.stamp
-			continue
-		}
-		n++
-		l.list[n] = *b
-	}
-	clear(l.list[n+1:])
-	l.list = l.list[:n+1]
-}
-
-// cut cuts the first batch in two: what has passed if the oldest guard has that epoch, and the
-// rest. It visits all slots of the batch. Batches need it that were joined, or enqueued whole.
-func (s *shard) cut(oldest uint64) {
-	a, first := s.arena, s.waiting.at(0)
-	passed := batch{least: first.body.least, number: first.body.number}
-	rest := batch{least: first.stamp, number: first.body.number}
-	latest := uint64(0)
-	for first.body.n > 0 {
-		slot, i, word := first.body.takeFirst(a)
-		if stamp := a.Table.stampOf(i, first.stamp); stamp < oldest {
-			passed.append(slot, i, word)
-			latest = max(latest, stamp)
-		} else {
-			rest.append(slot, i, word)
-			rest.least = min(rest.least, stamp)
-		}
-	}
-	switch {
-	case rest.n == 0: // the stamp of what was enqueued whole may be above those of all slots
-		first.stamp, first.body = latest, passed
-	case passed.n == 0:
-		first.body = rest
-	default:
-		first.body = rest
-		s.waiting.insert(0, latest, passed)
-	}
 }
 
 // putBack gives back slots that were taken out of a batch and that wait again, before the others
@@ -304,12 +278,6 @@ func (s *shard) putBack(stamp uint64, b batch) {
 		}
 	}
 	l.insert(k, stamp, b)
-}
-
-// blocked reports whether a guard that the last scan found is still pinned, and delays all that
-// waits.
-func (b *backlog) blocked() bool {
-	return b.waiting.len() > 0 && b.waiting.at(0).stamp >= b.blocker.Oldest && b.blocker.Stands()
 }
 
 // refill gives an empty freelist what is ready: of a queue all, of a stack what was removed
@@ -337,6 +305,7 @@ func (b *backlog) passed() (n uint32) {
 func (b *backlog) delayed(oldest uint64) (n uint32) {
 	n = b.waits
 	for k := 0; k < b.waiting.len() && b.waiting.at(k).stamp < oldest; k++ {
+		cost.Batches(1)
 		n -= b.waiting.at(k).body.n
 	}
 	return n
@@ -347,6 +316,7 @@ func (b *backlog) delayed(oldest uint64) (n uint32) {
 // slots have the stamp of their batch.
 func (s *shard) leastDelayed(oldest uint64) uint64 {
 	for k := range s.waiting.len() {
+		cost.Batches(1)
 		switch w := s.waiting.at(k); {
 		case w.stamp < oldest:
 		case s.arena.stampPerSlot:
@@ -365,6 +335,7 @@ func (b *backlog) reached(number uint64) bool {
 		return false
 	}
 	for k := range b.waiting.len() {
+		cost.Batches(1)
 		if b.waiting.at(k).body.number <= number {
 			return false
 		}
@@ -375,5 +346,5 @@ func (b *backlog) reached(number uint64) bool {
 // bytes returns the memory of the lists.
 func (b *backlog) bytes() int64 {
 	return int64(cap(b.waiting.list))*int64(unsafe.Sizeof(stamped[batch]{})) +
-		int64(cap(b.ready))*int64(unsafe.Sizeof(chain{})) + int64(cap(b.runs)+cap(b.epochs)+cap(b.fences)-len(b.one))*8
+		int64(cap(b.ready))*int64(unsafe.Sizeof(chain{})) + int64(cap(b.runs)+cap(b.apart)+cap(b.fences)-len(b.one))*8
 }

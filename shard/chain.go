@@ -1,5 +1,7 @@
 package shard
 
+import "coatcheck/internal/cost"
+
 // chain is a list of vacant slots that one goroutine owns, linked through their words.
 // Removals, magazines, reclaimers and Trim move slots between lists in chains. A freelist
 // hands out the first slot first. In limbo the first slot is the one that was removed last.
@@ -82,6 +84,7 @@ func (c *chain) finish(a *Arena) {
 // findLast finds the last slot of c, which is not known, by a visit to each.
 func (c *chain) findLast(a *Arena) {
 	i := Low(c.first)
+	cost.Slots(int(c.n))
 	for n := c.n; n > 0; n-- {
 		c.last = a.Table.slot(i)
 		word := c.last.Word.Load()
@@ -94,6 +97,7 @@ func (c *chain) findLast(a *Arena) {
 // word. It visits the slot alone: c.first has the next one's index, and not its generation,
 // which only a freelist's head needs.
 func (c *chain) takeFirst(a *Arena) (slot *Hook, i uint32, word uint64) {
+	cost.Slots(1)
 	i = Low(c.first)
 	slot = a.Table.slot(i)
 	word = slot.Word.Load()
@@ -117,6 +121,7 @@ func (c *chain) reverse(to *chain, a *Arena, most int) (moved int) {
 	if n <= 0 {
 		return moved
 	}
+	cost.Slots(n)
 	t, next, first := a.Table.Pages(), Low(c.first), to.first
 	for range n {
 		slot := t.At(next)

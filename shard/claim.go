@@ -145,12 +145,10 @@ func (s *shard) scans() int {
 	if cells <= freeCells {
 		return len(s.arena.shards()) + 1
 	}
-	if c := s.credit.Load() + cellsASlot; c < cells {
-		s.credit.Store(c) // an addition that is lost delays a scan
-		return 0
+	if s.savings.Spend(cellsASlot, cells) {
+		return 1
 	}
-	s.credit.Store(0)
-	return 1
+	return 0
 }
 
 // reclaimFrom reclaims in o for s if o has slots that are ready, or at least n that wait and a scan

@@ -187,3 +187,6 @@ func (m *Magazine) Ordered() bool {
 	}
 	return m.open == at && at <= m.used || m.open == 0 && m.seals.len() == 0
 }
+
+// Unsorted returns how many slots were removed and are in no batch.
+func (s *shard) Unsorted() int { return int(s.limbo.size() + s.unsorted()) }

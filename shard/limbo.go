@@ -228,10 +228,11 @@ func (a *Arena) stamp(i uint32) {
 }
 
 // reclaimPast reclaims if a push filled limbo to a multiple of fill: before it and after it, so many
-// slots waited.
+// slots waited. The slots pay: all that were pushed, and as many again of those for which a push
+// did not get the lock.
 func (s *shard) reclaimPast(before, after uint32) {
 	if n := s.fill(); before^after >= n && s.tryLock() { // n is a power of two
-		s.reclaimAndUnlock(nil, n)
+		s.reclaimAndUnlock(nil, s.pay(max(n, after-before)))
 	}
 }
 

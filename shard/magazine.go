@@ -56,8 +56,9 @@ type Magazine struct {
 
 	newer, older *Magazine // in the list of magazines, under its lock
 
-	seals timeline[int] // the ends of the sealed parts
-	turns uint32        // counts calls of begin
+	seals    timeline[int]  // the ends of the sealed parts
+	frontier epoch.Frontier // which of them have passed
+	turns    uint32         // counts calls of begin
 
 	reach      int  // the most slots that it keeps; 0: none
 	most       int  // reach may grow to this
@@ -110,6 +111,7 @@ func (a *Arena) NewMagazine() *Magazine {
 	m := &Magazine{
 		arena: a, top: None, clock: a.Domain, fastBelow: a.fastBelow, stampPerSlot: a.stampPerSlot, most: MaxReach,
 	}
+	m.frontier.Init(a.Domain, a.Replays)
 	m.view.Store(a.Table.Pages())
 	a.magazines.add(m)
 	m.shard = a.share() // those that are opened at the same time know of each other
@@ -304,8 +306,7 @@ func (m *Magazine) Remove(h uint64) bool {
 func (m *Magazine) restamp() {
 	stamp := m.clock.Stamp()
 	if last := m.used - 1; m.open < last {
-		m.open = last
-		m.seals.add(m.stamp, last)
+		m.sealTo(last, m.stamp)
 	}
 	m.stamp = stamp
 }

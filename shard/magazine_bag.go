@@ -1,6 +1,10 @@
 package shard
 
-import "slices"
+import (
+	"slices"
+
+	"coatcheck/internal/cost"
+)
 
 // The bag of a magazine has the slots that it removed and that wait for their grace period, in
 // parts with an epoch stamp each:
@@ -22,7 +26,8 @@ func (m *Magazine) recycle() {
 	if waits := m.used - m.from; a.Reset != nil || len(m.ready)+waits > m.reach-m.batch {
 		if last := m.seals.last(); !m.overflowed && a.Reset == nil && last != nil {
 			// Slots that wait for a guard are no reason for a greater reach.
-			m.overflowed = a.Domain.Expired(last.stamp)
+			oldest, _ := m.frontier.Oldest(last.stamp)
+			m.overflowed = last.stamp < oldest
 		}
 		m.retireBag()
 		return
@@ -43,22 +48,31 @@ func (m *Magazine) seal() {
 	if !m.stampPerSlot {
 		stamp = m.clock.Stamp()
 	}
-	m.open = m.used
-	m.seals.add(stamp, m.open)
+	m.sealTo(m.used, stamp)
+}
+
+// sealTo seals the open part up to end.
+func (m *Magazine) sealTo(end int, stamp uint64) {
+	m.frontier.Pay((end - m.open) * cellsPaidInBag)
+	m.frontier.Mix()
+	m.open = end
+	m.seals.add(stamp, end)
 }
 
 // release makes the sealed parts ready whose grace period is over. One scan of the pin cells
-// serves all.
+// serves all, if the slots have paid for it.
 func (m *Magazine) release() {
 	if m.seals.len() == 0 {
 		return
 	}
 	turn := m.begin()
-	oldest, end := m.arena.Domain.Scan().Oldest, m.from
+	oldest, _ := m.frontier.Oldest(m.seals.first().stamp)
+	end := m.from
 	for first := m.seals.first(); first != nil && first.stamp < oldest; first = m.seals.first() {
 		end = first.body
 		m.seals.removeFirst()
 	}
+	cost.Batches(1)
 	m.mustBeAlone(turn)
 	if end > m.from {
 		m.reuse(end)
@@ -69,6 +83,7 @@ func (m *Magazine) release() {
 func (m *Magazine) reuse(end int) {
 	a := m.arena
 	passed := m.bag[m.from:end]
+	cost.Slots(len(passed))
 	whole := m.from == 0 && end == m.used && len(m.ready) == 0
 	m.from = end  // first, because a parked slot is no longer the magazine's
 	if a.held() { // observes (P7): holds stood before their slots came into the bag

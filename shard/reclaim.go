@@ -1,6 +1,9 @@
 package shard
 
-import "coatcheck/epoch"
+import (
+	"coatcheck/epoch"
+	"coatcheck/internal/cost"
+)
 
 // Reclaiming is the way from limbo back to the freelist:
 //
@@ -29,12 +32,14 @@ func (s *shard) tryLock() bool {
 	if !s.mu.TryLock() {
 		return false
 	}
+	cost.Lock()
 	s.clearing.Lock()
 	return true
 }
 
 // lock begins a time in which the caller owns the backlog, and may fill lists (I9).
 func (s *shard) lock() {
+	cost.Lock()
 	s.mu.Lock()
 	s.clearing.Lock()
 }
@@ -57,25 +62,34 @@ func (s *shard) reclaim(to *shard) (more bool) {
 }
 
 // reclaimAndUnlock is reclaim for a caller that holds the lock, and loses it. So many removals pay
-// for the round.
+// for the round. Where it finds Resets to run, it goes on to the next ones.
 func (s *shard) reclaimAndUnlock(to *shard, paid uint32) (more bool) {
 	most := s.arena.resetsPaid(paid)
-	for n := uint32(0); ; {
-		var r round
-		s.roundAndUnlock(&r, to, paid)
-		if r.resets.n == 0 {
-			return r.more
-		}
+	var r round
+	s.roundAndUnlock(&r, to, paid)
+	for n := uint32(0); r.resets.n > 0; s.nextAndUnlock(&r, to) {
 		r.resets.run()
 		if n += r.resets.n; !r.more || n >= most || !s.tryLock() {
-			return r.more
+			break
 		}
 	}
+	return r.more
 }
 
 func (s *shard) roundAndUnlock(r *round, to *shard, paid uint32) {
 	defer s.unlock()
 	s.reclaimRound(r, to, paid)
+	r.more = r.more || s.unsorted() > 0
+}
+
+// nextAndUnlock takes the next slots for Resets, of what the last scan spoke of.
+//
+// The wrong version makes another round. Then each sixteen Resets cost a scan.
+func (s *shard) nextAndUnlock(r *round, to *shard) {
+	defer s.unlock()
+	*r = round{}
+	r.begin(s, to, visitsFor(Batch))
+	r.release(s.frontier.Known())
 	r.more = r.more || s.unsorted() > 0
 }
 
@@ -112,36 +126,26 @@ const (
 // passed as a whole by then, and no slot need be visited. An insertion that has got nothing does
 // not wait for that.
 func (s *shard) reclaimRound(r *round, to *shard, paid uint32) {
-	r.begin(s, to, paid)
+	r.begin(s, to, visitsFor(paid))
+	s.frontier.Pay(int(paid) * 2 * cellsPaid)
 	waited := s.waits > 0
 	if waited {
-		oldest := uint64(0)
-		scan := !s.blocked()
-		if scan {
-			s.blocker = s.arena.Domain.Scan()
-			oldest = s.blocker.Oldest
-		}
+		oldest, fresh := s.oldest()
 		if !s.passesAsIs(oldest) {
 			r.visits = s.enqueue(oldest, r.most)
 		}
-		// A slot that came late may have an older stamp than all that waited. What the last scan
-		// found says nothing about a slot that was unlinked after it began.
-		if !scan && s.waiting.len() > 0 && !s.blocked() {
-			s.blocker = s.arena.Domain.Scan()
-			scan = true
+		if !fresh && s.waiting.len() > 0 {
+			oldest, _ = s.oldest() // a slot that came late may have an older stamp than all that waited
 		}
-		if scan {
-			r.release(s.blocker.Oldest)
-		}
+		r.release(oldest)
 	}
 	if s.unsorted() == 0 {
-		if s.seal(); s.unsorted() > 0 && (!waited || to != nil && !r.moved && !s.blocked()) {
-			s.blocker = s.arena.Domain.Scan() // after the seal: it speaks of what was unlinked before
-			if to != nil || s.sealed.stamp < s.blocker.Oldest {
-				if !s.passesAsIs(s.blocker.Oldest) {
-					r.visits += s.enqueue(s.blocker.Oldest, r.most-r.visits)
+		if s.seal(); s.unsorted() > 0 && (!waited || to != nil && !r.moved && !s.frontier.Blocked(s.leastWaiting())) {
+			if oldest, _ := s.oldest(); to != nil || s.sealed.stamp < oldest { // after the seal: it speaks of what was unlinked before
+				if !s.passesAsIs(oldest) {
+					r.visits += s.enqueue(oldest, r.most-r.visits)
 				}
-				r.release(s.blocker.Oldest)
+				r.release(oldest)
 			}
 		}
 	}
@@ -152,7 +156,7 @@ func (s *shard) reclaimRound(r *round, to *shard, paid uint32) {
 // guard. What is long becomes a batch, of which ClearExpired visits a part at a time.
 func (s *shard) passesAsIs(oldest uint64) bool {
 	w := &s.sealed
-	return w.stamp < oldest && w.body.n-1 < reclaimMost && s.waiting.len() == 0 && s.turned.n == 0 && !s.fifo && s.arena.Reset == nil
+	return w.stamp < oldest && !s.newer && w.body.n-1 < reclaimMost && s.waiting.len() == 0 && s.turned.n == 0 && !s.fifo && s.arena.Reset == nil
 }
 
 // refuseRound is reclaimRound for an insertion that would be refused, which holds all locks: it
@@ -160,11 +164,13 @@ func (s *shard) passesAsIs(oldest uint64) bool {
 // its concern.
 func (s *shard) refuseRound(to *shard, pins epoch.Pins) (r round) {
 	s.unworn.Store(0) // the arena has no slot that was never used, or may not make it
-	r.begin(s, to, Batch)
+	r.begin(s, to, reclaimMost)
+	s.frontier.Learn(pins)
+	s.newer = false
 	for s.unsorted() > 0 {
 		s.enqueue(pins.Oldest, reclaimMost)
 	}
-	s.blocker, r.scope = pins, all
+	r.scope = all
 	r.release(pins.Oldest)
 	return r
 }
@@ -177,8 +183,11 @@ func (s *shard) sealAll() {
 	s.seal()
 }
 
-func (r *round) begin(s, to *shard, paid uint32) {
-	r.from, r.to, r.most = s, to, int(paid/Batch)*reclaimMost
+// visitsFor returns how many slots a round may visit that so many removals pay for.
+func visitsFor(paid uint32) uint32 { return paid * (reclaimMost / Batch) }
+
+func (r *round) begin(s, to *shard, most uint32) {
+	r.from, r.to, r.most = s, to, int(most)
 	r.moved = s.refill(to)
 }
 
@@ -192,6 +201,7 @@ func (r *round) release(oldest uint64) {
 		s.waits -= n - s.sealed.body.n
 	}
 	for s.waiting.len() > 0 && r.resets.n == 0 {
+		cost.Batches(1)
 		first := s.waiting.at(0)
 		if r.scope == all && s.arena.stampPerSlot && first.body.least < oldest && oldest <= first.stamp {
 			s.cut(oldest)
@@ -244,6 +254,7 @@ func (r *round) pass(c *chain) {
 	}
 	if whole {
 		*c = chain{}
+		r.visits++ // as many batches may have passed as slots
 	}
 	for c.n > 0 && r.visits < r.most {
 		slot, i, word := c.takeFirst(a)

@@ -405,3 +405,58 @@ func TestClearExpiredZeroesWhatHasPassed(t *testing.T) {
 		require.Equal(t, run(false), run(true))
 	}
 }
+
+// TestBatchThatPassesWholeIsAVisit: under FIFO a round passes no more batches than it may visit slots,
+// although none of their slots need be visited.
+func TestBatchThatPassesWholeIsAVisit(t *testing.T) {
+	const n = 3 * shard.ReclaimMost
+	r := newRig[uint64](t, setup[uint64]{slots: n, fifo: true, stampPerSlot: true})
+	s := r.shards[0]
+	var guards []epoch.Guard
+	for _, h := range r.fill(t, s, n, number) {
+		guards = append(guards, r.arena.Domain.Pin())
+		r.leave(t, s, h)
+	}
+	for s.Batches() < n {
+		s.Round(nil)
+	}
+	for _, g := range guards {
+		g.Unpin()
+	}
+	r.arena.Domain.Scan() // it clears the marks, so that few removals pay for a round
+	for s.Batches() > 0 {
+		before := s.Batches()
+		visits, _ := s.Round(nil)
+		require.LessOrEqual(t, before-s.Batches(), shard.ReclaimMost)
+		require.LessOrEqual(t, visits, shard.ReclaimMost)
+		require.Less(t, s.Batches(), before)
+	}
+	require.Equal(t, n, s.Free())
+}
+
+// TestPushesThatDidNotGetTheLockArePaidFor: while another goroutine has the lock, removals pay for no
+// round. Later ones pay for theirs, until no more waits than always does.
+func TestPushesThatDidNotGetTheLockArePaidFor(t *testing.T) {
+	const n = 40 * shard.Batch
+	r := newRig[uint64](t, setup[uint64]{slots: n, stampPerSlot: true})
+	s := r.shards[0]
+	hs := r.fill(t, s, n, number)
+	k, ok := r.arena.Hold(hs[n-1]) // so that each slot is visited
+	require.True(t, ok)
+	defer r.arena.Drop(k)
+	g := r.arena.Domain.Pin()
+	defer g.Unpin()
+	s.Lock()
+	r.remove(t, s, hs[:n/2]...)
+	s.Unlock()
+	before := s.Unsorted()
+	require.EqualValues(t, n/2, before)
+	for i, h := range hs[n/2 : n-shard.Batch] {
+		r.remove(t, s, h)
+		if s.Unsorted() <= 2*shard.Batch {
+			require.Less(t, i, n/4)
+			return
+		}
+	}
+	t.Fatalf("%d slots are not sorted", s.Unsorted())
+}

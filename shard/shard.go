@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"coatcheck/epoch"
 	"coatcheck/internal/atom"
 )
 
@@ -23,11 +24,9 @@ type shard struct {
 	//	writers  claimUnlocked, which alone reads it; restore, in a new arena
 	searches atom.Uint32
 
-	// credit is how many pin cells the searches since the last scan have paid for, where there are
-	// many.
-	//
-	//	writers  scans, which alone reads it
-	credit atom.Uint32
+	// savings is what searches have paid for a scan, where there are many pin cells. Only scans uses
+	// it.
+	savings epoch.Savings
 
 	// unworn is 1 under FIFO until no slot is left that was never used and that the arena may have.
 	// Until then nothing is put into free. What is in it when unworn becomes 1 goes first.
@@ -75,12 +74,13 @@ func (a *Arena) newShard(at int) *shard {
 	s.free.head.Store(emptyList)
 	s.limbo.head.Store(emptyList)
 	s.fences = s.one[:0]
+	s.frontier.Init(a.Domain, a.Replays)
 	if s.fifo {
 		s.unworn.Store(1)
 	}
 	if a.Fixed {
-		s.waiting = timeline[batch]{list: make([]stamped[batch], 0, 2*waitingMost), fixed: true}
-		s.epochs = make([]uint64, 0, fixedEpochs)
+		s.waiting = timeline[batch]{list: make([]stamped[batch], 0, min(fixedBatches, a.Capacity+2)), fixed: true}
+		s.apart = make([]uint64, 0, (fixedBatches+63)/64)
 		s.runs = make([]uint64, 0, runsMost)
 		s.ready = make([]chain, 0, readyMost)
 	}

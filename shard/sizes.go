@@ -16,8 +16,14 @@ const (
 	// pass together. Each takes 72 bytes.
 	waitingMost = 32
 
-	// fixedEpochs is how many guards the lists of a shard are made for with Preallocate.
-	fixedEpochs = 256
+	// cellsABatch is how many pin cells a further batch pays for, before batches are joined. A greater
+	// one makes removals beside many guards slower: by some 20 ns with 24. A smaller one takes more
+	// memory for batches that could be joined: with 24, 72 bytes for each 24 cells of 128.
+	cellsABatch = 24
+
+	// fixedBatches is how many batches a shard has room for with Preallocate. That is one for each of
+	// 256 guards, and 56 more, which pay for the scan that joins them. Each takes 72 bytes.
+	fixedBatches = 256 + 56
 
 	// fixedBuckets is how many buckets a shard has with Preallocate. No more are made later. With
 	// fewer, two goroutines more often have one bucket, and cannot part. Each takes 8 bytes.
@@ -67,7 +73,9 @@ const (
 	// shard. A few failures cost less than a wrong move. It is a power of two.
 	patience = 16
 
-	// cellsPaid is how many pin cells a removal pays for: some 2 ns if no other goroutine
-	// writes them.
-	cellsPaid = 4
+	// cellsPaid is how many pin cells a removal pays for, in each of the two scans that a round may
+	// have: some 2 ns if no other goroutine writes them. cellsPaidInBag is that of one by a magazine,
+	// which has fewer slots to wait until they pay for a scan.
+	cellsPaid      = 4
+	cellsPaidInBag = 16
 )

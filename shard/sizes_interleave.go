@@ -11,7 +11,8 @@ const (
 	Batch        = 2
 	waitingMost  = 2
 	longTimeline = 4
-	fixedEpochs  = 16
+	fixedBatches = 4
+	cellsABatch  = 24
 	fixedBuckets = 4
 	readyMost    = 2
 	spliceLeast  = 2
@@ -22,5 +23,7 @@ const (
 	othersFirst  = 2
 	backShare    = 2 // half of the slots come back at a time
 	patience     = 2
-	cellsPaid    = 1
+
+	cellsPaid      = 1
+	cellsPaidInBag = 16
 )

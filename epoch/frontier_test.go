@@ -1,0 +1,133 @@
+package epoch_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/epoch"
+)
+
+// guards pins n guards.
+func guards(d *epoch.Domain, n int) []epoch.Guard {
+	gs := make([]epoch.Guard, n)
+	for i := range gs {
+		gs[i] = d.Pin()
+	}
+	return gs
+}
+
+// frontier returns a Frontier whose owner may scan often.
+func frontier(d *epoch.Domain) *epoch.Frontier {
+	var f epoch.Frontier
+	f.Init(d, false)
+	f.Pay(math.MaxInt32 / 2)
+	return &f
+}
+
+// TestFrontierScansWhenThatIsPaidFor: a scan costs as many cells as it visits, and hardly more than
+// one can be saved for.
+func TestFrontierScansWhenThatIsPaidFor(t *testing.T) {
+	d := epoch.New()
+	d.Stamp() // so that the guards are pinned later, and do not delay the stamp 0
+	guards(d, 1000)
+	price := d.Scanned()
+	require.Greater(t, price, 1000)
+	var f epoch.Frontier
+	f.Init(d, false)
+	f.Pay(price - 1)
+	_, fresh := f.Oldest(0)
+	require.False(t, fresh, "it lacks one cell")
+	f.Pay(1)
+	require.Zero(t, f.Known())
+	_, fresh = f.Oldest(0)
+	require.True(t, fresh)
+	_, fresh = f.Oldest(0)
+	require.False(t, fresh, "one is not paid twice for")
+
+	f.Pay(100 * price)
+	scans := 0
+	for range 100 {
+		if _, fresh := f.Oldest(0); fresh {
+			scans++
+		}
+	}
+	require.Equal(t, 2, scans)
+
+	f.Init(d, true)
+	_, fresh = f.Oldest(0)
+	require.True(t, fresh, "its scans cost nothing")
+}
+
+// TestFrontierDoesNotScanBesideTheGuardThatItFound, for what that delays.
+func TestFrontierDoesNotScanBesideTheGuardThatItFound(t *testing.T) {
+	d := epoch.New()
+	f := frontier(d)
+	before := d.Stamp()
+	g := d.Pin()
+	after := d.Stamp()
+	oldest, fresh := f.Oldest(before)
+	require.True(t, fresh)
+	require.Less(t, before, oldest)
+	require.GreaterOrEqual(t, after, oldest)
+	f.Pay(1 << 20)
+	require.True(t, f.Blocked(after))
+	_, fresh = f.Oldest(after)
+	require.False(t, fresh)
+	g.Unpin()
+	require.False(t, f.Blocked(after))
+	oldest, fresh = f.Oldest(after)
+	require.True(t, fresh)
+	require.Less(t, after, oldest)
+}
+
+// TestFrontierKnowsNothingOfWhatWasUnlinkedAfterItsScan: a guard that was pinned behind the scan, in
+// the epoch of a later stamp, may have seen what has that stamp. What has an earlier one has passed.
+func TestFrontierKnowsNothingOfWhatWasUnlinkedAfterItsScan(t *testing.T) {
+	d := epoch.New()
+	f := frontier(d)
+	early := d.Stamp()
+	brief := d.Pin() // in the next epoch
+	brief.Unpin()
+	_, fresh := f.Oldest(early)
+	require.True(t, fresh)
+	require.Equal(t, uint64(epoch.NoPin), f.Known(), "all that its owner had has passed")
+
+	g := d.Pin() // behind the scan
+	late := d.Stamp()
+	f.Mix()
+	require.Greater(t, late, early)
+	require.GreaterOrEqual(t, late, f.Known())
+	require.Less(t, early, f.Known())
+
+	g.Unpin()
+	f.Pay(1 << 20)
+	oldest, fresh := f.Oldest(late)
+	require.True(t, fresh)
+	require.Less(t, late, oldest)
+	require.Equal(t, oldest, f.Known())
+}
+
+// TestSavingsPayForOneScan: each call saves a little, and one in many scans.
+func TestSavingsPayForOneScan(t *testing.T) {
+	var s epoch.Savings
+	scans := 0
+	for range 100 {
+		if s.Spend(10, 95) {
+			scans++
+		}
+	}
+	require.Equal(t, 10, scans)
+}
+
+// TestEpochsScansWhenThatIsPaidFor, and otherwise visits no guard.
+func TestEpochsScansWhenThatIsPaidFor(t *testing.T) {
+	d := epoch.New()
+	guards(d, 100)
+	n := 0
+	require.False(t, d.Epochs(d.Scanned()-1, func(uint64) { n++ }))
+	require.Zero(t, n)
+	require.True(t, d.Epochs(d.Scanned(), func(uint64) { n++ }))
+	require.Equal(t, 100, n)
+}
