@@ -18,7 +18,7 @@ staticcheck() {
 compiler() { need "gcc libc6-dev" gcc; }
 
 # tags are those of builds of their own. internal/check/gate finds one that is missing.
-tags="interleave coatcheck_debug"
+tags="interleave coatcheck_debug coatcheck_costs"
 
 # tagged prints the packages that have files for a build tag alone.
 tagged() {
@@ -95,6 +95,9 @@ part_quick() { # formatting, modules, vet, staticcheck, short tests
 
 	step "short tests, without the race detector"
 	go test -vet=off -short ./...
+
+	step "steps, counted"
+	go test -vet=off -short -tags coatcheck_costs ./internal/check/costs
 }
 
 part_race() { # the README's test command; no preemption by signals

@@ -33,8 +33,11 @@ func (u suite) folder() string {
 
 // tags are the build tags of u.
 func (u suite) tags() string {
-	if u.explores {
+	switch {
+	case u.explores:
 		return "interleave"
+	case u.pkg == "internal/check/costs":
+		return "coatcheck_costs"
 	}
 	return ""
 }

@@ -160,7 +160,7 @@ func (h *hunk) apply(text string) (string, error) {
 // check returns an error that lists the mutants that do not apply to the tree at root, or that
 // do not compile then, under the build tags of their killers.
 func check(list []mutant, root string) (err error) {
-	for _, tags := range []string{"", "interleave"} {
+	for _, tags := range []string{"", "interleave", "coatcheck_costs"} {
 		compiler := newCompiler(root, tags)
 		for i := range list {
 			m := &list[i]
