@@ -221,13 +221,18 @@ const NoPin = math.MaxUint64
 //
 // The wrong version scans first and then takes what was unlinked. A guard that was pinned behind
 // the scan may have seen that.
-func (d *Domain) Scan() Pins {
-	p := Pins{Oldest: NoPin, OldestGuard: NoPin, began: d.Epoch()} // first: a stamp below it is from before
+func (d *Domain) Scan() (p Pins) {
+	p.renew(d)
+	return p
+}
+
+// renew makes p what a scan finds.
+func (p *Pins) renew(d *Domain) {
+	*p = Pins{Oldest: NoPin, OldestGuard: NoPin, began: d.Epoch()} // first: a stamp below it is from before
 	p.scan(d)
 	if timed {
 		d.note(p.Oldest)
 	}
-	return p
 }
 
 func (p *Pins) scan(d *Domain) {

@@ -54,7 +54,8 @@ func (f *Frontier) Oldest(first uint64) (oldest uint64, fresh bool) {
 	if f.Blocked(first) || !f.spend() {
 		return f.Known(), false
 	}
-	f.Learn(f.domain.Scan())
+	f.last.renew(f.domain)
+	f.mixed = false
 	return f.last.Oldest, true
 }
 

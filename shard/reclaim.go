@@ -90,7 +90,7 @@ func (s *shard) nextAndUnlock(r *round, to *shard) {
 	*r = round{}
 	r.begin(s, to, visitsFor(Batch))
 	r.release(s.frontier.Known())
-	r.more = r.more || s.unsorted() > 0
+	r.more = s.unsorted() > 0 || r.more
 }
 
 // round is one round of reclaiming. It has some 220 bytes, and so its caller makes it.
