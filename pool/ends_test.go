@@ -126,7 +126,7 @@ func TestCallsEndWhileOthersGoOn(t *testing.T) {
 								f.step()
 							}
 							g.Unpin()
-							f.steps, f.most = 0, 16*(live+waiting)+20_000
+							f.steps, f.most = 0, 64*(live+waiting)+20_000
 							call(f)
 							require.LessOrEqual(t, f.steps, f.most, "steps of the call, which ends with those alone")
 						})

@@ -321,7 +321,7 @@ func TestForgedOrderOfNoSlots(t *testing.T) {
 func TestForgedFloorOfUnusedSlots(t *testing.T) {
 	opts := &pool.Options[[8192]byte]{Origin: 1, Shards: 1}
 	p := pool.Must(opts)
-	p.Grow(60)
+	p.Grow(124)
 	testkit.MustInsert(t, p, [8192]byte{})
 	whole := snapshotOf(t, p)
 	in := changeOrder(t, whole, func(order []uint64) []uint64 {

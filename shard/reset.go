@@ -80,14 +80,15 @@ func (r *resets) end() {
 }
 
 // resetsPaid returns how many Resets so many removals pay for. If Resets are under way, this call may be
-// part of one. Then they are no more than the removals.
+// part of one. Then it runs the slots of one run, and leaves the others to later calls.
 //
-// The wrong version lets each round pay for four times as many. A Reset that removes one value and
+// The wrong version lets a removal in a Reset pay as one outside. A Reset that removes one value and
 // inserts another then has a round for 64 of these, within which 256 Resets have four rounds, and so
-// on, as deep as there are runs: 600,000 Resets in one Remove from a pool of 170 slots.
+// on, as deep as there are runs: 600,000 Resets in one Remove from a pool of 170 slots. One Reset a
+// removal is too many as well, since the insertions run some.
 func (a *Arena) resetsPaid(removals uint32) uint32 {
 	if a.running.Load() > 0 {
-		return removals
+		return 0
 	}
 	return max(removals, reclaimMost)
 }
