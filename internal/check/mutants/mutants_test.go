@@ -61,7 +61,9 @@ func TestMutantsNameWhatExists(t *testing.T) {
 				}
 			}
 		}
-		there := strings.Contains(texts[folder], "\nfunc "+k.name+"(")
+		test, of, parts := strings.Cut(k.name, "/")
+		there := strings.Contains(texts[folder], "\nfunc "+test+"(") &&
+			(!parts || strings.Contains(texts[folder], `"`+strings.ReplaceAll(of, "_", " ")+`"`))
 		if k.explores {
 			there = strings.Contains(texts[folder], `"`+k.name+`"`) || strings.Contains(texts[folder], "\n"+k.name+"\n")
 		}
