@@ -30,7 +30,7 @@ func (t *hand) at(h handName) *handNode {
 
 func (t *hand) insert(n uint64) handName {
 	t.nodes = append(t.nodes, handNode{generation: 1, n: n})
-	return handName(1<<32 | len(t.nodes) - 1)
+	return handName(1<<32 | uint64(len(t.nodes)-1))
 }
 
 func (t *hand) parent(h handName) (handName, bool) {

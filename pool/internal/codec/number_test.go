@@ -31,7 +31,7 @@ func TestNumbersTakeWhatTheyNeed(t *testing.T) {
 	requireLength(t, 1, -64)
 	requireLength(t, 2, 64)
 	requireLength(t, 2, int32(-65))
-	requireLength(t, 9, math.MinInt64)
+	requireLength(t, 9, int64(math.MinInt64))
 	requireLength(t, 9, uint64(math.MaxUint64))
 	requireLength(t, 8, uint64(1<<56-1))
 	requireLength(t, 9, uint64(1<<56))
