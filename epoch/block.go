@@ -50,6 +50,13 @@ func newBlock(n int, older *block) *block {
 	}
 }
 
+// begin makes the cells of a new block begin with the second sequence.
+func (b *block) begin() {
+	for i := range b.cells {
+		b.cells[i].word.Store(1 << kindBits)
+	}
+}
+
 // pin tries probes cells at each of rounds places.
 func (b *block) pin(at uint32, e, kind uint64) (Guard, bool) {
 	mask := uint32(len(b.cells) - 1)

@@ -8,7 +8,8 @@ import (
 // cell is where one guard says that it is pinned, and since when.
 //
 //	word     epoch | sequence | transient | active
-//	writers  claim and close, when it is idle; Release, for the guard that has it
+//	writers  claim and close, when it is idle; Release, for the guard that has it; begin, in a new
+//	         block
 //	readers  visit, for a scan
 //	moves    idle → active → idle; the sequence grows at each release; idle → closed (row.go)
 //	orders   the claim announces the pin before the guard's first read (P4);
@@ -147,6 +148,9 @@ func (d *Domain) claimInBlock(e, kind uint64, n int) Guard {
 			n = 2 * len(top.cells)
 		}
 		fresh := newBlock(n, top)
+		if d.traced != nil {
+			fresh.begin() // or its first pins would seem to be those after the last sequence
+		}
 		g, _ := fresh.pin(at, e, kind)        // no other goroutine sees the block yet
 		if d.top.CompareAndSwap(top, fresh) { // publishes (P4)
 			return g

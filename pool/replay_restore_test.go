@@ -427,3 +427,29 @@ func TestReplayAfterManyGuards(t *testing.T) {
 		}
 	}
 }
+
+// TestRestoredReplayJoinsAsTheOriginal: where batches of many stamps wait behind a guard, a copy joins
+// them when the original does, and so issues the same handles.
+func TestRestoredReplayJoinsAsTheOriginal(t *testing.T) {
+	for removals := 64; removals <= 260; removals++ {
+		opts := &pool.Options[uint64]{Origin: 1, Shards: 1, Capacity: 400}
+		p := pool.Must(opts)
+		hs := testkit.Fill(t, p, removals, func(i int) uint64 { return uint64(i) })
+		guards := make([]pool.Guard[uint64], removals)
+		for k, h := range hs {
+			guards[k] = p.Pin() // so that each removal has a stamp of its own, and no batch is joined
+			require.True(t, p.Remove(h))
+		}
+		for k := range guards {
+			guards[k].Unpin()
+		}
+		c, err := pool.ReadFrom[uint64](bytes.NewReader(snapshotOf(t, p)), opts)
+		require.NoError(t, err)
+		for n := range 400 {
+			h, err := p.Insert(1)
+			other, otherErr := c.Insert(1)
+			require.Equal(t, h, other, "%d removals, insertion %d", removals, n)
+			require.Equal(t, err == nil, otherErr == nil)
+		}
+	}
+}

@@ -79,7 +79,7 @@ func (s *shard) seal() {
 	w.body.chain = chain{first: uint64(Low(head)), n: Generation(head)}
 	w.body.number, w.body.cleared = s.seals, progress{}
 	if s.arena.stampPerSlot {
-		w.stamp = s.arena.Domain.Latest()
+		w.stamp, w.body.least = s.arena.Domain.Latest(), 0 // no slot's stamp is known yet
 	} else {
 		w.stamp = s.arena.Domain.Stamp()
 		w.body.least = w.stamp

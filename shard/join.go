@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"math"
 	"slices"
 
 	"coatcheck/epoch"
@@ -31,8 +32,11 @@ func (s *shard) joinIfMany() {
 	words := (l.len() + 63) / 64
 	s.apart = slices.Grow(s.apart[:0], words)[:words]
 	clear(s.apart)
-	last := uint64(epoch.NoPin)
-	if !s.arena.Domain.Epochs(s.added*cellsABatch, func(e uint64) {
+	paid, last := s.added*cellsABatch, uint64(epoch.NoPin)
+	if s.arena.Replays {
+		paid = math.MaxInt // a copy has other cells, and does not know how many batches came
+	}
+	if !s.arena.Domain.Epochs(paid, func(e uint64) {
 		if e == last {
 			return // guards of one time
 		}

@@ -161,8 +161,11 @@ func (s *shard) refuseLocked(d *verdict) error {
 		least = min(least, o.leastDelayed(pins.Oldest))
 	}
 	d.grow = !again && d.left && a.mayGrow(wait)
+	// A look-up's own pin is in the way of some. Without one, least may be that of a batch which is not
+	// cut, because it waits for Resets: these are user code, for which no refusal waits.
+	transient := pins.Oldest < pins.OldestGuard && least < pins.OldestGuard
 	switch {
-	case again, d.grow, least < pins.OldestGuard: // or a look-up's own pin is in the way
+	case again, d.grow, transient:
 		return nil
 	case wait > 0 && a.shards().removed():
 		return nil // since the seals, and perhaps before the guard that delays the others was pinned

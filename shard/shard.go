@@ -94,12 +94,6 @@ func (s *shard) pending() (waiting, ready int) {
 	return int(s.limbo.size()) + int(Generation(kept)), int(Low(kept))
 }
 
-// due reports whether the shard has slots that are ready, or that wait.
-func (s *shard) due() bool {
-	waiting, ready := s.pending()
-	return ready > 0 || waiting > 0
-}
-
 // next returns the k-th shard after s, in a round that begins at s.
 func (s *shard) next(k int) *shard {
 	all := s.arena.shards()

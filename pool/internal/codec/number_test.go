@@ -94,13 +94,13 @@ func TestHandlesAreRelative(t *testing.T) {
 		}
 		return v
 	}
-	w, d, err := codec.Of(reflect.TypeFor[value]())
+	_, d, err := codec.Of(reflect.TypeFor[value]())
 	require.NoError(t, err)
 	require.Equal(t, "struct{To handle; From handle; List []struct{At handle}; By map[handle]handle}", d.Parts)
 	var encoded [2][]byte
 	const n = 40
 	for i := range encoded { // a map has another order each time
-		w, _, err = codec.Of(reflect.TypeFor[value]())
+		w, _, err := codec.Of(reflect.TypeFor[value]())
 		require.NoError(t, err)
 		for k := range uint32(n) {
 			v := one(k)
@@ -123,7 +123,7 @@ func TestHandlesAreRelative(t *testing.T) {
 	require.Empty(t, rest)
 
 	type flat struct{ To, From handle }
-	w, _, err = codec.Of(reflect.TypeFor[flat]())
+	w, _, err := codec.Of(reflect.TypeFor[flat]())
 	require.NoError(t, err)
 	for k := range uint32(n) {
 		v := flat{handleOf(k, a+2*k), handleOf(k, b-2*k)}
