@@ -60,7 +60,7 @@ func New[T any](opts *Options) *Calls[T] {
 	}
 	live, err := pool.New(&pool.Options[*waiter[T]]{Capacity: opts.Capacity, Shards: opts.Shards})
 	if err != nil {
-		panic("pending: " + strings.TrimPrefix(err.Error(), "pool: "))
+		panic(errors.New("pending: " + strings.TrimPrefix(err.Error(), "pool: ")))
 	}
 	c := &Calls[T]{live: live}
 	c.waiters.New = func() any { return &waiter[T]{calls: c, answer: make(chan answer[T], 1)} }

@@ -66,8 +66,8 @@ func TestWaitThatBlocksEnds(t *testing.T) {
 
 // TestMisuse: the panics say what is wrong.
 func TestMisuse(t *testing.T) {
-	require.ErrorContains(t, testkit.Recovered(func() { pending.New[int](&pending.Options{Capacity: -1}) }).(error), "Capacity is -1")
-	require.ErrorContains(t, testkit.Recovered(func() { pending.New[int](&pending.Options{Shards: -1}) }).(error), "Shards is -1")
+	require.ErrorContains(t, testkit.Recovered(func() { pending.New[int](&pending.Options{Capacity: -1}) }).(error), "pending: Options.Capacity is -1;") // and not package pool's
+	require.ErrorContains(t, testkit.Recovered(func() { pending.New[int](&pending.Options{Shards: -1}) }).(error), "pending: Options.Shards is -1;")
 	zero := new(pending.Calls[int])
 	for _, f := range []func(){
 		func() { _, _ = zero.Start() }, func() { _, _ = zero.StartWait(t.Context()) }, func() { zero.Deliver(1, 1) }, func() { zero.Fail(1, nil) },
@@ -208,10 +208,4 @@ func TestCallsArePrintedBesideCalls(t *testing.T) {
 		}
 	})
 	require.Equal(t, "*pending.Calls[int]: 100 calls", fmt.Sprint(c))
-}
-
-// TestNewNamesItsOwnOptions: a panic of New sends nobody to package pool.
-func TestNewNamesItsOwnOptions(t *testing.T) {
-	testkit.RequirePanicText(t, func() { pending.New[int](&pending.Options{Capacity: -1}) }, "pending: Options.Capacity is -1;")
-	testkit.RequirePanicText(t, func() { pending.New[int](&pending.Options{Shards: -1}) }, "pending: Options.Shards is -1;")
 }

@@ -350,7 +350,8 @@ func TestSnapshotTakesLittleMemory(t *testing.T) {
 	b := written(t, tb)
 	require.Less(t, testkit.Allocated(func() { _, _ = tb.WriteTo(io.Discard) }), uint64(6*len(b)))
 	c := of[uint32, struct{ A, B uint64 }](table.SoA)
-	require.Less(t, testkit.Allocated(func() { requireRead(t, c, b) }), uint64(16*len(b)))
+	const inMemory = n * (4 + 16) // where a number takes more than in the snapshot
+	require.Less(t, testkit.Allocated(func() { requireRead(t, c, b) }), uint64(16*inMemory))
 }
 
 // TestSavesAllocateByRecords: a save of each frame makes no garbage for each record, whatever the
@@ -367,9 +368,9 @@ func TestSavesAllocateByRecords(t *testing.T) {
 func testSaves[K comparable](t *testing.T, key func(i int) K) {
 	const n = 10_000
 	for _, l := range []table.Layout{table.SoA, table.AoS} {
-		tb := of[K, [4]uint64](l)
+		tb := of[K, struct{ V [4]uint64 }](l)
 		for i := range n {
-			tb.Add(key(i), [4]uint64{uint64(i)})
+			tb.Add(key(i), struct{ V [4]uint64 }{[4]uint64{uint64(i)}})
 		}
 		write := func() { _, _ = tb.WriteTo(io.Discard) }
 		require.LessOrEqual(t, testing.AllocsPerRun(3, write), 400.0, "%T", *new(K))

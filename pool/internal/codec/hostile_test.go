@@ -23,7 +23,7 @@ func bounded[T any](t *testing.T, in []byte) (err error) {
 		t.Skip("the race detector allocates")
 	}
 	_, _, _ = decode[T](nil) // reflect keeps the types of methods, once
-	const slack = 48 << 10   // what a codec and errors take for any input
+	const slack = 56 << 10   // what a codec and errors take for any input
 	got := testkit.Allocated(func() { _, _, err = decode[T](in) })
 	require.LessOrEqual(t, got, 64*uint64(len(in))+slack, "%T from %d bytes", *new(T), len(in))
 	return err
