@@ -20,6 +20,7 @@ func verbs[T any](v T) {
 	_, _ = p.Get(h)
 	p.View(h, func(*T) {})
 	p.Contains(h)
+	p.Pointer(h)
 	p.Remove(h)
 	p.Take(h)
 
@@ -42,7 +43,7 @@ func verbs[T any](v T) {
 	r, _ = p.Reserve()
 	r.Cancel()
 	if k, ok := p.Hold(h); ok {
-		*k.Value() = v
+		*k.Pointer() = v
 		k.Release()
 	}
 
