@@ -134,8 +134,8 @@ var inWords = func() (rows []report.Row) {
 var (
 	programs = []report.Row{
 		{Text: "Fork and join, a job: by `Pointer`", Question: "ForkJoin", Ours: peer.NamePool},
-		{Text: "— under a Guard, with a Worker", Question: "ForkJoin", Ours: peer.NameGuard},
-		{Text: "— in a `Pool[*T]`", Question: "ForkJoin", Ours: apps.NamePoolPointers},
+		{Text: "Fork and join: under a Guard, with a Worker", Question: "ForkJoin", Ours: peer.NameGuard},
+		{Text: "Fork and join: in a `Pool[*T]`", Question: "ForkJoin", Ours: apps.NamePoolPointers},
 		{Text: "Graph of jobs with priorities, a job", Question: "Graph", Ours: peer.NamePool},
 		{Text: "Timer wheel, a timer", Question: "Timers", Ours: peer.NamePool},
 		{Text: "Chat, a message to 16 sessions", Question: "Chat", Ours: peer.NameGuard},
