@@ -14,6 +14,8 @@ import (
 	"coatcheck/pool"
 )
 
+//lint:file-ignore U1000 These types are looked at by reflection alone.
+
 type (
 	withAtomic  struct{ hits atomic.Int64 }
 	withPointer struct{ p atomic.Pointer[int] }
