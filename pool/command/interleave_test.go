@@ -40,7 +40,7 @@ var scenarios = []scenario{
 		threads: []string{"h = insert 0; remove 0 h; insert 0", "insert 0; remove 0 old"}},
 	{name: "a recorder against Apply", before: "h = insert 0; remove 0 h",
 		threads: []string{"k = insert 0; remove 0 k; insert 0", "apply 0"}},
-	{name: "a recorder in two buffers against Apply",
+	{name: "a recorder in two buffers against Apply", before: "insert 0", // so that Apply is not idle
 		threads: []string{"h = insert 0; remove 1 h; k = insert 1; remove 0 k", "apply 0 1"}},
 	{name: "two recorders of each other's insertions against Apply",
 		threads: []string{"h = insert 0", "remove 1 h", "apply 1 0"}},
