@@ -166,6 +166,9 @@ func TestRunsOfResetsAreBounded(t *testing.T) {
 	for k := range uint64(shard.RunsMost - 1) {
 		end((k+1)*shard.ResetRun + 1)
 	}
+	for s.Reclaim(s) { // nothing else waits
+	}
+	require.Equal(t, shard.ResetRun, s.Pending())
 	require.False(t, goal.Reached(), "the first run has not ended")
 	end(1)
 	r.reclaim(t, s)
