@@ -74,12 +74,12 @@ func (c *core) cell() *cell {
 	return c.cellSlow(s)
 }
 
-// cellSlow returns the first cell of a new block, which becomes current in place of used, which is
-// used up. If several goroutines call it at once, one of them makes the block current, and the others
+// cellSlow returns the first cell of a new block. That becomes current instead of used, which has no
+// cell left. If several goroutines call it at once, one of them makes the block current, and the others
 // take cells of that.
 //
-// The wrong version stores its block. A goroutine that is preempted before that puts it in place of one
-// that others have made meanwhile, which may have 62 cells left.
+// The wrong version stores its block. A goroutine that is preempted before that then replaces
+// one that others have made meanwhile, which may have 62 cells left.
 func (c *core) cellSlow(used *supply) *cell {
 	b := new(block)
 	s := &supply{block: weak.Make(b), pool: weak.Make(c)}

@@ -10,7 +10,8 @@ import (
 )
 
 // Stats describes a pool at a moment. If other goroutines use the pool meanwhile, its figures may
-// belong to slightly different moments, but those of slots are together at most Allocated. Packages encoding/json and expvar show its fields.
+// belong to slightly different moments, but those of slots are together at most Allocated. Packages
+// encoding/json and expvar show its fields.
 //
 // The pool does not count insertions and removals, because each would then have to write one more
 // word.
