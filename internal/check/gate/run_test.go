@@ -62,7 +62,8 @@ real=$GATE_GO
 case "$1 $2" in
 "env "* | "list "* | "mod edit") exec "$real" "$@" ;;
 esac
-{ printf '%s\x1f%s\x1fgo' "$PWD" "${GOARCH:-amd64}"; printf '\x1f%s' "$@"; printf '\n'; } >>"$GATE_LOG"
+line=$(printf '%s\x1f%s\x1fgo' "$PWD" "${GOARCH:-amd64}"; printf '\x1f%s' "$@")
+printf '%s\n' "$line" >>"$GATE_LOG" # in one write, since the other lane writes too
 while [ $# -gt 1 ]; do
 	if [ "$1" = -o ]; then
 		cp "$GATE_TOOL" "$2"
@@ -74,7 +75,8 @@ exit 0
 
 // fakeTool logs its name and words. It says "runs", as the gate's program for 32 bits does.
 const fakeTool = `#!/bin/bash
-{ printf '%s\x1f%s\x1f%s' "$PWD" "${GOARCH:-amd64}" "$(basename "$0")"; printf '\x1f%s' "$@"; printf '\n'; } >>"$GATE_LOG"
+line=$(printf '%s\x1f%s\x1f%s' "$PWD" "${GOARCH:-amd64}" "$(basename "$0")"; printf '\x1f%s' "$@")
+printf '%s\n' "$line" >>"$GATE_LOG"
 echo runs
 `
 
