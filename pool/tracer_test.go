@@ -48,6 +48,8 @@ func TestTraceGuardsNamesWhoForgot(t *testing.T) {
 		testkit.RequirePanicText(t, k.Release, "Ref")
 	}
 	text := p.ExplainOpen()
+	require.Contains(t, text, " by\n\t\tcoatcheck/pool.(*Pool[...]).Pin\n", "its first line is the method that was called")
+	require.NotContains(t, text, "coatcheck/epoch")
 	require.Equal(t, 1, strings.Count(text, "pool_test.forgetsUnpin\n"), text)
 	require.Equal(t, 1, strings.Count(text, "pool_test.forgetsRelease\n"), text)
 	require.Equal(t, 1, strings.Count(text, "pinned at "), text)

@@ -13,7 +13,6 @@ package trace
 
 import (
 	"fmt"
-	"path"
 	"runtime"
 	"slices"
 	"strings"
@@ -68,11 +67,11 @@ func Caller() string {
 }
 
 // write appends the stack in the runtime's format, each line after a newline and indent.
-// Of the calls inside the package that recorded the event it shows only the outermost:
-// the method that its user called.
+// Of the calls inside the product it shows only the outermost: the method that its user
+// called. A pin that is traced goes through package epoch and back.
 func (s *stack) write(b *strings.Builder, indent string) {
 	calls := s.calls()
-	for len(calls) > 1 && sameSource(calls[0], calls[1]) {
+	for len(calls) > 1 && ours(calls[1].File) {
 		calls = calls[1:]
 	}
 	for i, f := range calls {
@@ -98,14 +97,6 @@ func (s *stack) calls() (calls []runtime.Frame) {
 		}
 	}
 	return calls
-}
-
-// sameSource reports whether two functions are in the same package. It compares their
-// files, because a loop over an iterator that was inlined has its caller's name. Tests of
-// a package count as its users.
-func sameSource(f, g runtime.Frame) bool {
-	const test = "_test.go"
-	return path.Dir(f.File) == path.Dir(g.File) && strings.HasSuffix(f.File, test) == strings.HasSuffix(g.File, test)
 }
 
 // home is the folder of the module, with a slash, as the compiler noted it.
