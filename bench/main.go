@@ -145,8 +145,8 @@ var (
 	beside = []report.Named{{Impl: apps.NamePointers, Text: "pointers"}, {Impl: peer.NameMap, Text: "map, mutex"}}
 )
 
-// readme rewrites the tables of docs/performance.md by all files of figures that are beside this
-// one, and the project's chart and the README's tables by this one. If this one has no figures of
+// readme rewrites the tables of docs/performance.md and docs/questions.md by all files of figures that are
+// beside this one, and the project's chart and the README's tables by this one. If this one has no figures of
 // programs, or of programs alone, it leaves the tables of what is missing.
 func readme(from string, figures *report.Figures, qs []suite.Question) error {
 	files, err := filepath.Glob(filepath.Join(filepath.Dir(from), "*.txt"))
@@ -193,7 +193,7 @@ func readme(from string, figures *report.Figures, qs []suite.Question) error {
 		write("../docs/throughput.svg", func(w io.Writer) error {
 			return report.SVG(w, figures, pairs, 1, "goroutines", chartNames, chartNote)
 		}),
-		report.Rewrite(page, "bench", report.Table(all, qs)),
+		report.Rewrite("../docs/questions.md", "bench", report.Table(all, qs)),
 		report.Rewrite(page, "values", values),
 		report.Rewrite(page, "scaling", scaling),
 	)

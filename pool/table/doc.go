@@ -95,14 +95,4 @@
 // SoA where loops use few of many fields; AoS where most uses take the whole record, or
 // visit records in random order. Under SoA a record that is added, removed or copied
 // touches a cache line for each field. Measure: it is one argument.
-//
-// # Where it comes from
-//
-// In the words of entity component systems the pool is the registry, its handles are the
-// entities, and a table from [ForHandles] is a sparse set of components.
-//
-// Structures of arrays are as old as vector machines, and C++ has tables of records by
-// key whose layout is a parameter. Here records may also hold pointers, absence is an
-// Index and not an exception, and a stale handle is recognized. The columns need neither
-// macros nor generated code.
 package table
