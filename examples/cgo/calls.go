@@ -30,7 +30,7 @@ import (
 	"sync"
 	"unsafe"
 
-	"coatcheck/internal/rounds"
+	"coatcheck/internal/turns"
 	"coatcheck/pool/cgohandle"
 )
 
@@ -118,7 +118,7 @@ func (s side) end(parts []*names) {
 
 // calls returns a work whose operations are calls from C, n on each goroutine: with renew they
 // replace a name, and otherwise they look it up.
-func (s side) calls(parts []*names, renew C.int) rounds.Work {
+func (s side) calls(parts []*names, renew C.int) turns.Loop {
 	return func(n int) {
 		var wg sync.WaitGroup
 		for _, p := range parts {

@@ -16,7 +16,7 @@ import (
 	"runtime"
 	"time"
 
-	"coatcheck/internal/rounds"
+	"coatcheck/internal/turns"
 )
 
 func main() {
@@ -29,7 +29,7 @@ func main() {
 }
 
 func measure(most int) {
-	fmt.Printf("\nNanoseconds of a call from C to Go, by how many names are live and how many goroutines call.\n%s, %d processors. %s\n\n", runtime.Version(), runtime.GOMAXPROCS(0), rounds.Caption(most))
+	fmt.Printf("\nNanoseconds of a call from C to Go, by how many names are live and how many goroutines call.\n%s, %d processors. %s\n\n", runtime.Version(), runtime.GOMAXPROCS(0), turns.Caption(most))
 	rows := [][]string{{"a call that", "live", "goroutines"}}
 	for _, s := range sides {
 		rows[0] = append(rows[0], s.name)
@@ -41,7 +41,7 @@ func measure(most int) {
 			looks, replaces := timesOf(most, live, goroutines)
 			for op, times := range [][][]float64{looks, replaces} {
 				row := []string{[]string{"looks up", "replaces"}[op], fmt.Sprint(live), fmt.Sprint(goroutines)}
-				handle, table := rounds.Pair{Of: times[2], To: times[1]}, rounds.Pair{Of: times[3], To: times[1]}
+				handle, table := turns.Pair{Of: times[2], To: times[1]}, turns.Pair{Of: times[3], To: times[1]}
 				for _, of := range times {
 					row = append(row, fmt.Sprintf("%.0f", of[handle.Middle()]))
 				}
@@ -49,18 +49,18 @@ func measure(most int) {
 			}
 		}
 	}
-	rounds.Table(os.Stdout, rows)
+	turns.Table(os.Stdout, rows)
 	fmt.Println("\nThe last two columns are ratios: below 1, the pool is faster.")
 }
 
 // timesOf measures with one number of names and one of goroutines.
 func timesOf(most, live, goroutines int) (looks, replaces [][]float64) {
-	var look, replace []rounds.Work
+	var look, replace []turns.Loop
 	for _, s := range sides {
 		parts := s.hand(live, goroutines)
 		defer s.end(parts)
 		look, replace = append(look, s.calls(parts, 0)), append(replace, s.calls(parts, 1))
 	}
 	const length = time.Millisecond
-	return rounds.Times(most, length, look...), rounds.Times(most, length, replace...)
+	return turns.Times(most, length, look...), turns.Times(most, length, replace...)
 }

@@ -33,7 +33,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"coatcheck/internal/rounds"
 	"coatcheck/internal/turns"
 )
 
@@ -91,7 +90,7 @@ func run(ctx context.Context, set settings, out, progress io.Writer) error {
 		}
 	}
 	fmt.Fprintln(out)
-	rounds.Table(out, rows)
+	turns.Table(out, rows)
 	return nil
 }
 
@@ -146,11 +145,11 @@ func race(ctx context.Context, set settings, out, progress io.Writer) error {
 	}
 	rows := [][]string{{"", contestants[0].name, contestants[1].name, "ratio"}}
 	for f, of := range all {
-		both := rounds.Pair{Of: of[0], To: of[1]}
+		both := turns.Pair{Of: of[0], To: of[1]}
 		at := both.Middle()
 		rows = append(rows, []string{names[f], fmt.Sprintf("%.0f", both.Of[at]), fmt.Sprintf("%.0f", both.To[at]), both.Ratio()})
 	}
-	rounds.Table(out, rows)
-	fmt.Fprintf(out, "\n%s\n", rounds.Caption(set.rounds))
+	turns.Table(out, rows)
+	fmt.Fprintf(out, "\n%s\n", turns.Caption(set.rounds))
 	return nil
 }

@@ -1,6 +1,9 @@
 // Package turns times contestants in alternating turns: it calibrates the number of
 // operations of a turn, orders the turns, and runs goroutines together in one. The module
 // bench uses it, and so do the benchmarks of pool, through testkit.Versus.
+//
+// Other load hits the contestants of a round alike, so the ratios of a round are more reliable than
+// its times. The examples print such ratios, by [Times], [Pair] and [Table].
 package turns
 
 import (

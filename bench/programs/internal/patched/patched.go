@@ -20,7 +20,6 @@ import (
 	"strings"
 	"time"
 
-	"coatcheck/internal/rounds"
 	"coatcheck/internal/turns"
 
 	"golang.org/x/sync/errgroup"
@@ -237,7 +236,7 @@ const enough = 4
 func table(out io.Writer, names []string, olds, news map[string][]float64) {
 	rows := [][]string{{"what", "before", "after", "ratio", ""}}
 	for _, name := range names {
-		both := rounds.Pair{Of: news[name], To: olds[name]}
+		both := turns.Pair{Of: news[name], To: olds[name]}
 		low, high := both.Quartiles()
 		verdict := "no better"
 		switch {
@@ -251,8 +250,8 @@ func table(out io.Writer, names []string, olds, news map[string][]float64) {
 		at := both.Middle()
 		rows = append(rows, []string{name, fmt.Sprintf("%.6g", both.To[at]), fmt.Sprintf("%.6g", both.Of[at]), both.Ratio(), verdict})
 	}
-	fmt.Fprintf(out, "\n%s\n\n", rounds.Caption(len(olds[names[0]])))
-	rounds.Table(out, rows)
+	fmt.Fprintf(out, "\n%s\n\n", turns.Caption(len(olds[names[0]])))
+	turns.Table(out, rows)
 }
 
 // output runs a command in a directory, and returns its standard output.

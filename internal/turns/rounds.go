@@ -1,8 +1,4 @@
-// Package rounds measures contestants in alternating rounds and prints the results.
-//
-// Other load hits the contestants of a round alike, so the ratios of a round are more
-// reliable than its times.
-package rounds
+package turns
 
 import (
 	"cmp"
@@ -13,8 +9,6 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
-
-	"coatcheck/internal/turns"
 )
 
 // Pair is two contestants. Each has a figure in each round.
@@ -61,8 +55,8 @@ func Caption(rounds int) string {
 	return fmt.Sprintf("Of %d rounds, each row shows the one with the median ratio. In parentheses: the interquartile range of the ratios.", rounds)
 }
 
-// A Work does n operations.
-type Work func(n int)
+// Loop does n operations, and cannot fail.
+type Loop func(n int)
 
 // stretches is how many times a work is timed in a round. The shortest time counts, since
 // other load can only add to it.
@@ -71,17 +65,17 @@ const stretches = 5
 // Times measures the works in that many rounds, each starting with the next work, in
 // stretches of about this length. It returns the nanoseconds an operation for each work
 // and round.
-func Times(rounds int, length time.Duration, works ...Work) [][]float64 {
-	clock := func(w Work, n int) time.Duration {
+func Times(rounds int, length time.Duration, works ...Loop) [][]float64 {
+	clock := func(w Loop, n int) time.Duration {
 		start := time.Now()
 		w(n)
 		return time.Since(start)
 	}
 	sizes, times := make([]int, len(works)), make([][]float64, len(works))
 	for i, w := range works {
-		sizes[i], _ = turns.Calibrate(length, func(n int) (int, time.Duration, error) { return n, clock(w, n), nil })
+		sizes[i], _ = Calibrate(length, func(n int) (int, time.Duration, error) { return n, clock(w, n), nil })
 	}
-	for _, i := range turns.Order(rounds, len(works)) {
+	for _, i := range Order(rounds, len(works)) {
 		best := clock(works[i], sizes[i])
 		for range stretches - 1 {
 			best = min(best, clock(works[i], sizes[i]))
