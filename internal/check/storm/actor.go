@@ -89,7 +89,7 @@ func (a *Actor[T]) nested() {
 // Insert inserts a value by one of the verbs. It returns nil if there was no slot, or if
 // the value was given up.
 func (a *Actor[T]) Insert() *Ticket[T] {
-	c := a.draw(verbs.Inserts, 0, nil)
+	c := a.draw(verbs.Inserts, verbs.Handle|verbs.Handles, nil)
 	c.Do()
 	if c.Open != nil {
 		return a.settle(c.Open)
@@ -116,8 +116,17 @@ func (a *Actor[T]) settle(r *pool.Reservation[T]) *Ticket[T] {
 // place returns a place on the board.
 func (a *Actor[T]) place() *atomic.Pointer[Ticket[T]] { return &a.w.board[a.IntN(len(a.w.board))] }
 
+// do makes a call with a handle. A value that it inserts beside, or that it does not remove because it was
+// refused, goes to the board.
+func (a *Actor[T]) do(c *call[T]) {
+	c.Do()
+	if t := c.State.(*about[T]).fresh; t != nil {
+		a.discard(a.place().Swap(t))
+	}
+}
+
 // Remove removes t's value by one of the verbs, unless another goroutine does first.
-func (a *Actor[T]) Remove(t *Ticket[T]) { a.draw(verbs.Removes, 0, t).Do() }
+func (a *Actor[T]) Remove(t *Ticket[T]) { a.do(a.draw(verbs.Removes, 0, t)) }
 
 // discard is Remove for a ticket from the board, or nil.
 func (a *Actor[T]) discard(t *Ticket[T]) {
@@ -149,7 +158,7 @@ func (a *Actor[T]) Stale() {
 		c.Hold = pin.Hold
 		defer a.unpin(c.Hold)
 	}
-	c.Do()
+	a.do(c)
 	a.Did(Refused, 1)
 }
 
@@ -311,7 +320,7 @@ func (a *Actor[T]) Step() {
 
 // Look passes t's handle to a verb that needs no guard and removes nothing.
 func (a *Actor[T]) Look(t *Ticket[T]) {
-	a.draw(verbs.Handle, verbs.Removes|verbs.Pins|verbs.Guard, t).Do()
+	a.draw(verbs.Handle, verbs.Removes|verbs.Inserts|verbs.Pins|verbs.Guard, t).Do()
 }
 
 // peek looks at a value on the board.

@@ -68,8 +68,11 @@ func (a *Actor[T]) Inside(c *call[T], h pool.Handle[T]) {
 	}
 }
 
-// Refused counts an insertion that found no slot.
+// Refused counts an insertion that found no slot. If it was to replace a value, that is still there.
 func (a *Actor[T]) Refused(c *call[T], err error) {
+	if it := c.State.(*about[T]); !it.dead {
+		it.fresh = it.t
+	}
 	switch {
 	case errors.Is(err, pool.ErrStalled):
 		a.Did(Stalled, 1)

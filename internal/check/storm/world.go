@@ -130,8 +130,14 @@ func (w *World[T]) Finish() {
 	for g := range w.pins {
 		a.lapse(g)
 	}
-	for i := range w.board {
-		a.discard(w.board[i].Swap(nil))
+	for left := true; left; { // a verb that removes a value may put another there
+		left = false
+		for i := range w.board {
+			if t := w.board[i].Swap(nil); t != nil {
+				a.discard(t)
+				left = true
+			}
+		}
 	}
 	if n := w.Pool.Clear(); n > 0 && w.owners != nil {
 		w.Failf("%d values were live that no goroutine knew of", n)

@@ -28,6 +28,10 @@ import "fmt"
 //
 // No state leads back to unborn: a handle that is issued twice, or that is live again, is wrong
 // in every order.
+//
+// No arrow leads from one live state to another: while a handle is live, its value belongs to those
+// who hold the handle, and no verb of the pool may store another. A verb that replaces a value
+// inserts the new one under a new handle, and removes the old one: two reports.
 type Life uint64
 
 // The states of a handle that is not live.
