@@ -146,8 +146,8 @@ part_explore() { # schedules of the scenarios
 	ordinary=$(grep -L '^//go:build interleave$' pool/{command,dense,pending,tree}/*_test.go | grep -v '/export_test\.go$')
 	ordinary=$(printf '"%s": "", ' $ordinary)
 	echo "{\"Replace\": {${ordinary%, }}}" >"$scratch/ordinary"
-	CGO_ENABLED=0 go test -vet=off -overlay "$scratch/ordinary" -tags interleave -run Interleave \
-		./internal/check/explore ./pool/command ./pool/dense ./pool/pending ./pool/tree
+	CGO_ENABLED=0 go test -vet=off -overlay "$scratch/ordinary" -tags interleave -run 'Interleave|^Example$' \
+		./internal/check/explore ./internal/check/interleave ./pool/command ./pool/dense ./pool/pending ./pool/tree
 }
 
 part_mutants() { # bugs that were put in are found: the quick ones, or all

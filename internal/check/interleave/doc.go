@@ -17,6 +17,9 @@
 // Qadeer's CHESS, 2007): most bugs need one or two. [Sample] draws schedules with few
 // preemptions, for programs that are too long for that. [Replay] repeats one and records it.
 //
+// Package interleave knows nothing of pools: the example explores a queue, and finds its bug
+// (go test -v -tags interleave -run Example ./internal/check/interleave).
+//
 // The words call [Before] and [After]: those of package atom do under the build tag
 // interleave. A goroutine that is no Thread, such as a finalizer's, must not access hooked
 // words during a run. Its accesses would count as those of the running thread.
