@@ -70,7 +70,7 @@ func BenchmarkRefresh(b *testing.B) {
 					}
 					s.Refresh()
 				}
-				s.Reserve(n + n/4)
+				s.Grow(n + n/4)
 				refill(n)
 				for i := range n {
 					p.names[i], p.places[i] = i, i

@@ -8,8 +8,8 @@ import (
 	"coatcheck/pool/internal/handle"
 )
 
-// Create puts v into the store and returns its handle. Get, Alive, State and Kill accept the
-// handle at once. The value joins Values at the next Refresh, behind all that are there, in the
+// Create puts v into the store and returns its handle. Get, Pointer, Alive, State and Kill accept
+// the handle at once. The value joins Values at the next Refresh, behind all that are there, in the
 // order in which Create claimed positions: for one goroutine, the order of its calls.
 //
 // With Cap values in the store, killed ones included, the error wraps pool.ErrFull. When all slots
@@ -17,8 +17,8 @@ import (
 // changed then.
 //
 // Any number of goroutines may create at once. Create costs two locked instructions and copies v.
-// Without spare room ([Store.Reserve]) it allocates, and waits only for another Create that does.
-// To put its handle into a value, write through Get before others have the handle.
+// Without spare room ([Store.Grow]) it allocates, and waits only for another Create that does.
+// To put its handle into a value, write through Pointer before others have the handle.
 func (s *Store[T]) Create(v T) (pool.Handle[T], error) {
 	w := s.phase.enterChange("Create")
 	h, err := s.create(&v)

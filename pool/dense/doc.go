@@ -28,8 +28,8 @@
 // # In the order in which you will need them
 //
 // [Store.Create] and [Store.Kill] may be called by any number of goroutines during a
-// phase, and so may [Store.Get], [Store.Alive] and [Store.State]. A killed value stays
-// where it is, to be read and written, until the Refresh. So all goroutines of a phase
+// phase, and so may [Store.Pointer], [Store.Get], [Store.Alive] and [Store.State]. A killed
+// value stays where it is, to be read and written, until the Refresh. So all goroutines of a phase
 // see the same values.
 //
 // [Store.Refresh] ends the phase. It costs O(dead + created + moved), and a load for each
@@ -73,7 +73,7 @@
 // its handle's index. Its mark takes one bit, and a bit more for every 64 values. A slot
 // without a value waits for the next one, which takes 4 bytes. The arrays have spare room, as
 // a slice has: until [Store.Trim] a store keeps what its fullest phase needed. See
-// [Store.Reserve] and [Store.Allocated].
+// [Store.Grow] and [Store.Allocated].
 //
 // Handles have the pool's type. A handle of another store, or of a pool of the same T, is
 // refused except about one in 2^30. No debug build can tell the two kinds apart, since

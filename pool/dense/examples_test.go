@@ -80,7 +80,7 @@ func ExampleOptions_onMove() {
 		if from >= 0 {
 			tags[to] = tags[from]
 		} else {
-			v, _ := s.Get(h)
+			v, _ := s.Pointer(h)
 			tags[to] = fmt.Sprint("tag of ", *v)
 		}
 	}})
@@ -103,7 +103,7 @@ func ExampleOptions_onMove() {
 func ExampleStore_Create() {
 	s := dense.Must(&dense.Options[string]{Capacity: 1, Origin: 7})
 	h, err := s.Create("coat")
-	v, ok := s.Get(h) // it is not in Values before Refresh
+	v, ok := s.Pointer(h) // it is not in Values before Refresh
 	fmt.Println(h, err, *v, ok, s.Values())
 
 	_, err = s.Create("umbrella")
@@ -123,14 +123,22 @@ func ExampleStore_Kill() {
 	// false [umbrella]
 }
 
-func ExampleStore_Get() {
+func ExampleStore_Pointer() {
 	s, coat := coats()
-	if v, ok := s.Get(coat); ok {
+	if v, ok := s.Pointer(coat); ok {
 		*v = "hat"
 	}
-	_, ok := s.Get(0)
+	_, ok := s.Pointer(0)
 	fmt.Println(s.Values(), ok)
 	// Output: [hat umbrella] false
+}
+
+func ExampleStore_Get() {
+	s, coat := coats()
+	v, ok := s.Get(coat) // a copy
+	v += ", wet"
+	fmt.Println(v, ok, s.Values())
+	// Output: coat, wet true [coat umbrella]
 }
 
 func ExampleStore_State() {
@@ -170,10 +178,10 @@ func ExampleStore_All() {
 	// Output: [umbrella]
 }
 
-func ExampleStore_Reserve() {
+func ExampleStore_Grow() {
 	s, _ := coats()
-	s.Reserve(1000)
-	fmt.Println(s.Allocated() >= 1000, s.Len())
+	s.Grow(1000)
+	fmt.Println(s.Allocated() >= 1002, s.Len())
 	// Output: true 2
 }
 
@@ -187,7 +195,7 @@ func ExampleStore_Trim() {
 func ExampleStore_SortFunc() {
 	s, coat := coats()
 	s.SortFunc(func(a, b *string) int { return strings.Compare(*b, *a) })
-	v, _ := s.Get(coat)
+	v, _ := s.Pointer(coat)
 	fmt.Println(s.Values(), *v)
 	// Output: [umbrella coat] coat
 }
@@ -196,7 +204,7 @@ func ExampleStore_Ptr() {
 	s, coat := coats()
 	q := s.Ptr(coat) // to be used where s is not at hand
 	v, ok := q.Get()
-	fmt.Println(*v, ok, q.Alive(), q.State())
+	fmt.Println(v, ok, q.Alive(), q.State())
 	fmt.Println(q.Kill(), q.Kill(), q.Alive(), q.State())
 	s.Refresh()
 	fmt.Println(q.Alive(), q.State(), dense.Ptr[string]{}.Alive())
@@ -208,9 +216,8 @@ func ExampleStore_Ptr() {
 
 func ExampleStore_Clear() {
 	s, coat := coats()
-	s.Clear()
-	fmt.Println(s.Len(), s.Alive(coat))
-	// Output: 0 false
+	fmt.Println(s.Clear(), s.Len(), s.Alive(coat))
+	// Output: 2 0 false
 }
 
 func ExampleReadFrom() {
@@ -219,6 +226,6 @@ func ExampleReadFrom() {
 	_, err := s.WriteTo(&file)
 	c, err2 := dense.ReadFrom[string](&file, nil)
 	v, ok := c.Get(coat) // the same handle
-	fmt.Println(*v, ok, err, err2)
+	fmt.Println(v, ok, err, err2)
 	// Output: coat true <nil> <nil>
 }

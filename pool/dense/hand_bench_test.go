@@ -117,9 +117,9 @@ func handRows() (rows []handRow) {
 			return done
 		}
 	}
-	rows = append(rows, handRow{"Get", passes(func() (sum int) {
+	rows = append(rows, handRow{"Pointer", passes(func() (sum int) {
 		for _, i := range order {
-			if v, ok := s.Get(hs[i]); ok {
+			if v, ok := s.Pointer(hs[i]); ok {
 				sum += *v
 			}
 		}

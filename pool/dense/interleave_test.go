@@ -12,7 +12,7 @@ import (
 
 // scenario is a phase: what happens before its threads begin, and the calls of each.
 //
-//	Create a; Kill a; Get b; State b; Get b+; Refresh
+//	Create a; Kill a; Pointer b; State b; Pointer b+; Refresh
 //
 // b+ is the handle that b's slot has one life later. A name without a handle, because its
 // Create was refused or has not returned, is passed over. A Refresh that overlaps other
@@ -26,25 +26,25 @@ type scenario struct {
 
 var scenarios = []scenario{
 	{name: "two creators grow into chunks", room: 1,
-		threads: []string{"Create a; Get a; Create b; Get b", "Create c; Get c; Create d; Get d"}},
+		threads: []string{"Create a; Pointer a; Create b; Pointer b", "Create c; Pointer c; Create d; Pointer d"}},
 	{name: "three creators and one chunk", room: 0,
-		threads: []string{"Create a; Get a", "Create b; Get b", "Create c; Get c"}},
+		threads: []string{"Create a; Pointer a", "Create b; Pointer b", "Create c; Pointer c"}},
 	{name: "creators at the limit", capacity: 3, room: 3, before: "Create a; Refresh",
 		threads: []string{"Create b; Create c", "Create d; Create e", "Create f; Create g"}},
 	{name: "creators take slots that wait, and then new ones", before: "Create a; Create b; Create c; Refresh; Kill a; Kill b; Refresh",
-		threads: []string{"Create d; Get d; Create e; Get e", "Create f; Get f; Get a"}},
+		threads: []string{"Create d; Pointer d; Create e; Pointer e", "Create f; Pointer f; Pointer a"}},
 	{name: "two killers of one value", before: "Create a; Create b; Create c; Refresh",
 		threads: []string{"Kill b; Kill c", "Kill b; Kill c"}},
 	// a and b have neighbouring words of marks, with one word above.
 	{name: "killers of values far apart", room: 80, before: "Create a; " + strings.Repeat("Create c; ", 64) + "Create b; Refresh",
 		threads: []string{"Kill a; Kill b", "Kill b; Kill c"}},
 	{name: "a killer and a reader", before: "Create a; Create b; Refresh",
-		threads: []string{"Kill a", "State a; Get a; State a; Get a; State a; Get a"}},
+		threads: []string{"Kill a", "State a; Pointer a; State a; Pointer a; State a; Pointer a"}},
 	// The others close up, so the slot of a has another position next.
 	{name: "a slot is reused, looked up by its old handle and by a guess at its next", before: "Create a; Create b; Create c; Refresh; Kill a; Refresh",
-		threads: []string{"Create d", "Get a; Get a+; Get a+", "Kill a; Get b"}},
+		threads: []string{"Create d", "Pointer a; Pointer a+; Pointer a+", "Kill a; Pointer b"}},
 	{name: "Refresh over look-ups", before: "Create a; Create b; Create c; Refresh; Kill a",
-		threads: []string{"Get b; Get c", "Refresh"}},
+		threads: []string{"Pointer b; Pointer c", "Refresh"}},
 	// Refresh moves the last value to a position without a mark.
 	{name: "Refresh over a killer", before: "Create a; Create b; Create c; Refresh; Kill a",
 		threads: []string{"Kill c", "Refresh"}},

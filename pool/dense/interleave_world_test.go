@@ -22,7 +22,7 @@ type world struct {
 	s       *Store[val]
 	names   map[string]valHandle
 	ids     map[valHandle]int  // what was created
-	guessed map[valHandle]int  // what Get showed for handles that were not created yet
+	guessed map[valHandle]int  // what Pointer showed for handles that were not created yet
 	wanted  map[valHandle]bool // a Kill of it began while it was there
 	killed  map[valHandle]bool
 	stale   map[valHandle]bool // destroyed before the threads began
@@ -51,7 +51,7 @@ func (w *world) begin(o Options[val], room int) {
 	if err != nil {
 		panic(err)
 	}
-	s.Reserve(room)
+	s.Grow(room)
 	w.s = s
 }
 
@@ -79,7 +79,7 @@ func (w *world) do(t *interleave.Thread, text string) {
 		case h == 0:
 		case verb == "Kill":
 			w.call(t, verb, func() { w.kill(t, h, must) })
-		case verb == "Get":
+		case verb == "Pointer":
 			w.call(t, verb, func() { w.get(t, h, must) })
 		case verb == "State":
 			w.call(t, verb, func() { w.state(t, h, must) })
@@ -152,7 +152,7 @@ func (w *world) kill(t *interleave.Thread, h valHandle, there bool) {
 
 // get looks h up. A value that it finds must be whole, and h's.
 func (w *world) get(t *interleave.Thread, h valHandle, must bool) {
-	v, ok := w.s.Get(h)
+	v, ok := w.s.Pointer(h)
 	t.Notef("%v: %v", h, ok)
 	switch id, known := w.ids[h]; {
 	case must && !ok:
@@ -200,7 +200,7 @@ func (w *world) finally() error {
 		}
 	}
 	for h, id := range w.ids {
-		if v, ok := w.s.Get(h); ok && v.id != id {
+		if v, ok := w.s.Pointer(h); ok && v.id != id {
 			return fmt.Errorf("%v shows %+v, want %d", h, *v, id)
 		} else if !ok && !w.killed[h] {
 			return fmt.Errorf("%v is lost", h)

@@ -2,32 +2,43 @@ package dense
 
 import "coatcheck/pool"
 
-// Get returns a pointer to the value that h names, and false if h is stale, zero, forged or
+// Pointer returns a pointer to the value that h names, and false if h is stale, zero, forged or
 // another store's. It finds a created value at once, and a killed one until Refresh. The pointer
-// is valid until the next Refresh, Clear, Reserve, SortFunc or Trim.
+// is valid until the next Refresh, Clear, Grow, SortFunc or Trim.
 //
-// Any number of goroutines may call Get at once. It writes nothing. It costs two loads more than
+// Any number of goroutines may call Pointer at once. It writes nothing. It costs two loads more than
 // a look-up in a slice with generations.
-func (s *Store[T]) Get(h pool.Handle[T]) (v *T, ok bool) {
-	w := s.phase.enter("Get")
+func (s *Store[T]) Pointer(h pool.Handle[T]) (v *T, ok bool) {
+	w := s.phase.enter("Pointer")
 	d := s.room.Load()
 	if i := uint(h.Index()); i < uint(len(d.slots)) {
 		if sl := &d.slots[i]; sl.names(h.Generation()) {
 			if at := uint(sl.at); at < uint(len(d.values)) {
 				v, ok = &d.values[at], true
 			} else {
-				v, ok = d.get(h)
+				v, ok = d.pointer(h)
 			}
 		}
 	} else {
-		v, ok = d.get(h)
+		v, ok = d.pointer(h)
+	}
+	s.phase.leave("Pointer", w)
+	return v, ok
+}
+
+// Get returns a copy of the value that h names, and false if there is none, as [Store.Pointer]
+// does. A goroutine that writes the value meanwhile must synchronize with Get.
+func (s *Store[T]) Get(h pool.Handle[T]) (v T, ok bool) {
+	w := s.phase.enter("Get")
+	if at, found := s.Pointer(h); found {
+		v, ok = *at, true
 	}
 	s.phase.leave("Get", w)
 	return v, ok
 }
 
-// get is the part of Get for values in chunks.
-func (d *room[T]) get(h pool.Handle[T]) (*T, bool) {
+// pointer is the part of Pointer for values in chunks.
+func (d *room[T]) pointer(h pool.Handle[T]) (*T, bool) {
 	c, at := d.look(h)
 	if c == nil {
 		return nil, false
@@ -44,7 +55,7 @@ func (d *room[T]) look(h pool.Handle[T]) (*part[T], int) {
 	return d.find(sl.at)
 }
 
-// Alive reports whether Get finds the value. It still does between a Kill and the next Refresh.
+// Alive reports whether Pointer finds the value. It still does between a Kill and the next Refresh.
 // [Store.State] tells alive and dead values apart.
 func (s *Store[T]) Alive(h pool.Handle[T]) bool {
 	w := s.phase.enter("Alive")

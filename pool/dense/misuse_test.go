@@ -20,7 +20,7 @@ func changes(s *dense.Store[int], h pool.Handle[int]) map[string]func() {
 		"Kill":     func() { s.Kill(h) },
 		"Refresh":  func() { s.Refresh() },
 		"Clear":    func() { s.Clear() },
-		"Reserve":  func() { s.Reserve(1) },
+		"Grow":     func() { s.Grow(1) },
 		"SortFunc": func() { s.SortFunc(func(a, b *int) int { return *b - *a }) },
 		"Trim":     func() { s.Trim() },
 		"WriteTo":  func() { _, _ = s.WriteTo(io.Discard) },
@@ -30,6 +30,7 @@ func changes(s *dense.Store[int], h pool.Handle[int]) map[string]func() {
 // looks are the others.
 func looks(s *dense.Store[int], h pool.Handle[int]) map[string]func() {
 	return map[string]func(){
+		"Pointer":   func() { s.Pointer(h) },
 		"Get":       func() { s.Get(h) },
 		"Alive":     func() { s.Alive(h) },
 		"State":     func() { s.State(h) },
@@ -55,8 +56,9 @@ func TestZeroStorePanics(t *testing.T) {
 
 func TestZeroPtrNamesNothing(t *testing.T) {
 	var q dense.Ptr[int]
-	v, ok := q.Get()
-	require.False(t, ok || v != nil || q.Alive() || q.Kill())
+	v, ok := q.Pointer()
+	copied, found := q.Get()
+	require.False(t, ok || v != nil || found || copied != 0 || q.Alive() || q.Kill())
 	require.Equal(t, dense.Unused, q.State())
 	require.Equal(t, q, dense.Ptr[int]{})
 }
@@ -67,7 +69,7 @@ func TestNothingChangesDuringRefresh(t *testing.T) {
 	for _, end := range []struct {
 		name string
 		f    func(*dense.Store[int])
-	}{{"Refresh", func(s *dense.Store[int]) { s.Refresh() }}, {"Clear", (*dense.Store[int]).Clear}} {
+	}{{"Refresh", func(s *dense.Store[int]) { s.Refresh() }}, {"Clear", func(s *dense.Store[int]) { s.Clear() }}} {
 		var during func()
 		s := tiny(t, &dense.Options[int]{OnDestroy: func(pool.Handle[int], *int) { during() }})
 		hs := fill(t, s, 10)
@@ -77,13 +79,13 @@ func TestNothingChangesDuringRefresh(t *testing.T) {
 				require.Nil(t, testkit.Recovered(call))
 			}
 			for i, h := range hs {
-				v, ok := s.Get(h)
+				v, ok := s.Pointer(h)
 				require.True(t, ok)
 				require.Equal(t, []int{i, i}, []int{*v, s.Values()[i]}, "%s has moved it", end.name)
 			}
 			require.Equal(t, dense.Dead, s.State(hs[2]))
 			for name, call := range changes(s, hs[5]) {
-				want := []string{"dense: " + name + " during Refresh, Clear, Reserve, SortFunc, Trim or WriteTo", "functions"}
+				want := []string{"dense: " + name + " during Refresh, Clear, Grow, SortFunc, Trim or WriteTo", "functions"}
 				testkit.RequirePanicText(t, call, want...) // calls it on another goroutine
 				require.Contains(t, testkit.Recovered(call), want[0])
 			}
@@ -111,7 +113,7 @@ func TestLookThatOutlivesOnDestroyPanics(t *testing.T) {
 	}})
 	s.Kill(fill(t, s, 3)[1])
 	s.Refresh()
-	testkit.RequirePanicText(t, func() { next() }, "dense: Refresh, Clear, Reserve, SortFunc, Trim or WriteTo was called during All")
+	testkit.RequirePanicText(t, func() { next() }, "dense: Refresh, Clear, Grow, SortFunc, Trim or WriteTo was called during All")
 }
 
 // TestRefreshInALoopPanics: the loop detects it at its next step or at its end.
@@ -126,7 +128,7 @@ func TestRefreshInALoopPanics(t *testing.T) {
 					break
 				}
 			}
-		}, "dense: Refresh, Clear, Reserve, SortFunc, Trim or WriteTo was called during All")
+		}, "dense: Refresh, Clear, Grow, SortFunc, Trim or WriteTo was called during All")
 		require.NoError(t, dense.Check(s))
 	}
 }

@@ -37,7 +37,7 @@ type machine struct {
 	joined    int             // items that Values must have
 	past      map[handle]bool // every handle that was issued
 	known     []handle        // the same, to choose from
-	pointers  map[handle]*int // what Get has returned in this phase
+	pointers  map[handle]*int // what Pointer has returned in this phase
 	exhausted int
 	lastID    int
 
@@ -82,8 +82,8 @@ func newMachine(t testing.TB, opts dense.Options[int], choose func(int) int) *ma
 func (mc *machine) reads(h handle) {
 	for _, h := range []handle{h, mc.any()} {
 		i, lives := mc.index[h]
-		if v, ok := mc.s.Get(h); ok != lives || ok && *v != mc.items[i].id || mc.s.Alive(h) != lives {
-			mc.fatalf("during Refresh Get(%v) returns %v, want %v", h, ok, lives)
+		if v, ok := mc.s.Pointer(h); ok != lives || ok && *v != mc.items[i].id || mc.s.Alive(h) != lives {
+			mc.fatalf("during Refresh Pointer(%v) returns %v, want %v", h, ok, lives)
 		}
 	}
 }
@@ -247,7 +247,7 @@ func (mc *machine) kill(h handle) {
 	}
 }
 
-// look checks Get, Alive and State.
+// look checks Pointer, Get, Alive and State.
 func (mc *machine) look(h handle) {
 	i, lives := mc.index[h]
 	want := dense.Unused
@@ -261,15 +261,18 @@ func (mc *machine) look(h handle) {
 	if st, alive := mc.s.State(h), mc.s.Alive(h); st != want || alive != lives {
 		mc.fatalf("%v is %v, alive: %v; want %v", h, st, alive, want)
 	}
-	v, ok := mc.s.Get(h)
+	v, ok := mc.s.Pointer(h)
 	if ok != lives || (v != nil) != lives {
-		mc.fatalf("Get(%v) returned %v, %v, want %v", h, v != nil, ok, lives)
+		mc.fatalf("Pointer(%v) returned %v, %v, want %v", h, v != nil, ok, lives)
 	}
 	if !lives {
 		return
 	}
 	if want := mc.items[i].id; *v != want {
-		mc.fatalf("Get(%v) gives value %d, want %d", h, *v, want)
+		mc.fatalf("Pointer(%v) gives value %d, want %d", h, *v, want)
+	}
+	if copied, ok := mc.s.Get(h); !ok || copied != *v {
+		mc.fatalf("Get(%v) returns %v, %v", h, copied, ok)
 	}
 	mc.pointers[h] = v
 }
@@ -304,7 +307,7 @@ func (mc *machine) slices() {
 	}
 }
 
-// watch checks that the pointers from Get still show their values.
+// watch checks that the pointers from Pointer still show their values.
 func (mc *machine) watch() {
 	for h, v := range mc.pointers {
 		if id := mc.items[mc.index[h]].id; *v != id {
@@ -344,8 +347,7 @@ func (mc *machine) refresh(all bool) {
 	returned := false
 	switch v := testkit.Apart(func() {
 		if all {
-			s.Clear()
-			created, destroyed = wantCreated, leave
+			created, destroyed = wantCreated, s.Clear()
 		} else {
 			created, destroyed = s.Refresh()
 		}
@@ -428,13 +430,13 @@ func (mc *machine) step() {
 	case c < 29:
 		mc.refresh(false)
 	case c < 30:
-		n := mc.choose(2*len(mc.items) + 8)
-		mc.s.Reserve(n)
-		if mc.s.Allocated() < min(n, mc.limit()) {
-			mc.fatalf("Allocated is %d after Reserve(%d)", mc.s.Allocated(), n)
+		n := mc.choose(len(mc.items) + 8)
+		mc.s.Grow(n)
+		if mc.s.Allocated() < min(len(mc.items)+n, mc.limit()) {
+			mc.fatalf("Allocated is %d after Grow(%d)", mc.s.Allocated(), n)
 		}
 		clear(mc.pointers)
-		mc.done["Reserve"]++
+		mc.done["Grow"]++
 	case c < 31:
 		if mc.choose(8) == 0 {
 			mc.refresh(true)
@@ -497,7 +499,7 @@ func (mc *machine) snapshot() {
 		if last := mc.items[len(mc.items)-1]; (last.h == h) != (mc.opts.Origin != 0) {
 			mc.fatalf("the copy issues %v, and the original %v", last.h, h)
 		}
-		if v, ok := was.Get(h); !ok || *v != 0 {
+		if v, ok := was.Pointer(h); !ok || *v != 0 {
 			mc.fatalf("the copy and the original share memory")
 		}
 	}
@@ -555,7 +557,7 @@ func stream(t testing.TB, which int, choose func(n int) int, more func() bool) m
 // Refresh.
 func TestOperationsMatchModel(t *testing.T) {
 	testkit.MatchModel(t, len(modelConfigs()), 1, max(600, testkit.Long(3000)), stream, 10,
-		"Create", "refused", "Kill", "Kill, created", "Kill, refused", "alive", "dead", "Refresh", "Refresh, exit: false", "Refresh, exit: true", "Reserve", "Clear", "exhausted",
+		"Create", "refused", "Kill", "Kill, created", "Kill, refused", "alive", "dead", "Refresh", "Refresh, exit: false", "Refresh, exit: true", "Grow", "Clear", "exhausted",
 		"snapshot", "Trim", "SortFunc", "SortFunc, panic", "OnMove", "OnMove, new", "OnMove, panic")
 }
 

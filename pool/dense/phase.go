@@ -7,7 +7,7 @@ import "coatcheck/internal/atom"
 // functions nothing moves either, and calls that only read are welcome.
 //
 // The user keeps calls and Refresh apart. A sync.RWMutex could do it here, but then every
-// Get would write a shared word. To detect an overlap costs no write. Each call loads the
+// Pointer would write a shared word. To detect an overlap costs no write. Each call loads the
 // counter when it begins and again when it ends:
 //
 //	call     p = phase, odd     …works…     phase = p still
@@ -95,7 +95,7 @@ func (p *phase) let(f func()) {
 }
 
 // alone lists the calls that use begin and end.
-const alone = "Refresh, Clear, Reserve, SortFunc, Trim or WriteTo"
+const alone = "Refresh, Clear, Grow, SortFunc, Trim or WriteTo"
 
 // refuse panics for a call outside a phase.
 func (p *phase) refuse(op string) {

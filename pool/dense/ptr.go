@@ -29,15 +29,23 @@ func (q *Ptr[T]) UnmarshalText([]byte) error { return errPtrText }
 
 var errPtrText = errors.New("dense: a Ptr has no text: write its Handle")
 
-// Get returns the value; see [Store.Get].
-func (q Ptr[T]) Get() (v *T, ok bool) {
+// Get returns a copy of the value; see [Store.Get].
+func (q Ptr[T]) Get() (v T, ok bool) {
 	if q.Store != nil {
 		v, ok = q.Store.Get(q.Handle)
 	}
 	return
 }
 
-// Alive reports whether Get finds the value; see [Store.Alive].
+// Pointer returns a pointer to the value; see [Store.Pointer].
+func (q Ptr[T]) Pointer() (v *T, ok bool) {
+	if q.Store != nil {
+		v, ok = q.Store.Pointer(q.Handle)
+	}
+	return
+}
+
+// Alive reports whether Pointer finds the value; see [Store.Alive].
 func (q Ptr[T]) Alive() bool { return q.Store != nil && q.Store.Alive(q.Handle) }
 
 // State returns the state of the value; see [Store.State].

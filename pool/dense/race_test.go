@@ -39,7 +39,7 @@ func TestManyGoroutines(t *testing.T) {
 						t.Error(err)
 					}
 					h = handle(board[rnd.IntN(len(board))].Load())
-					if v, ok := s.Get(h); ok != (h != 0) || ok && *v == 0 {
+					if v, ok := s.Pointer(h); ok != (h != 0) || ok && *v == 0 {
 						t.Errorf("%v is found: %v", h, ok)
 					}
 					if rnd.IntN(3) == 0 && s.Kill(h) {
@@ -47,7 +47,7 @@ func TestManyGoroutines(t *testing.T) {
 					}
 					if len(stale) > 0 { // perhaps the slot's next handle; that it is guessed orders nothing
 						h = stale[rnd.IntN(len(stale))]
-						if v, ok := s.Get(h + 2<<32); s.Alive(h) || ok && *v == 0 {
+						if v, ok := s.Pointer(h + 2<<32); s.Alive(h) || ok && *v == 0 {
 							t.Errorf("%v lives, or the next handle shows an unwritten value", h)
 						}
 					}

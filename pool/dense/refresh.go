@@ -20,10 +20,10 @@ func (s *Store[T]) Refresh() (created, destroyed int) {
 	return s.refresh()
 }
 
-// Clear kills every value and refreshes. OnDestroy sees all values, all handles are refused, and
-// Len is 0. Like Refresh, Clear must have the Store to itself, and panics have the same effect.
+// Clear kills every value and refreshes, and returns how many values it destroyed. OnDestroy sees
+// all values, all handles are refused, and Len is 0. Like Refresh, Clear must have the Store to itself, and panics have the same effect.
 // It keeps the memory for new values; [Store.Trim] gives it back.
-func (s *Store[T]) Clear() {
+func (s *Store[T]) Clear() int {
 	s.phase.begin("Clear")
 	defer s.phase.end()
 	n := s.taken()
@@ -32,7 +32,8 @@ func (s *Store[T]) Clear() {
 			c.dead.add(i)
 		}
 	}
-	s.refresh()
+	_, destroyed := s.refresh()
+	return destroyed
 }
 
 // refresh is Refresh for a caller that has the Store to itself.

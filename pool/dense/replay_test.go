@@ -61,7 +61,7 @@ func (r *replayed) step(n int) {
 	case 8:
 		if len(r.known) > 0 {
 			h := r.known[r.IntN(len(r.known))]
-			_, ok := s.Get(h)
+			_, ok := s.Pointer(h)
 			r.Note(s.State(h), s.Alive(h), ok)
 		}
 	case 9:
@@ -71,11 +71,11 @@ func (r *replayed) step(n int) {
 	case 10:
 		switch r.IntN(4) {
 		case 0:
-			s.Clear()
+			r.Note(s.Clear())
 		case 1:
 			s.Trim()
 		case 2:
-			s.Reserve(n)
+			s.Grow(n)
 		}
 	case 11:
 		r.Note(s.Refresh())

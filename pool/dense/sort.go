@@ -10,7 +10,7 @@ import (
 // values stay killed. Values created in this phase are not in Values yet. Refresh keeps the
 // order, unless Options.Unordered is set, and adds new values behind.
 //
-// Like Refresh, SortFunc must have the Store to itself. What Values, Handles and Get have
+// Like Refresh, SortFunc must have the Store to itself. What Values, Handles and Pointer have
 // returned becomes invalid. cmp may read the Store. If cmp panics, the order stays as it was; if
 // OnMove panics, the order is the new one.
 //

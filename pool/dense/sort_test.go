@@ -32,7 +32,7 @@ func TestSortKeepsHandles(t *testing.T) {
 	s.SortFunc(func(a, b *card) int { return bySuit(*a, *b) })
 	require.Equal(t, order, s.Values())
 	for i, h := range s.Handles() {
-		v, ok := s.Get(h)
+		v, ok := s.Pointer(h)
 		require.True(t, ok && v == &s.Values()[i] && named[*v] == uint64(h), "%v, at %d", h, i)
 	}
 	require.NoError(t, dense.Check(s))

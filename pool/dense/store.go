@@ -11,7 +11,7 @@ import (
 
 // Store keeps values of type T contiguous and names each by a handle.
 //
-// Refresh, Clear, Reserve, SortFunc, Trim and WriteTo must each have the Store to themselves. Any
+// Refresh, Clear, Grow, SortFunc, Trim and WriteTo must each have the Store to themselves. Any
 // number of goroutines may call all other methods at once. A call that overlaps one of those six
 // panics.
 //
@@ -63,7 +63,7 @@ type Store[T any] struct {
 type Options[T any] struct {
 	// Capacity is the greatest number of values. Killed values count until Refresh destroys them.
 	// 0 means pool.MaxCapacity. As in a pool, a new slot with a new index replaces one that has
-	// used up its generations. Capacity allocates nothing; [Store.Reserve] does.
+	// used up its generations. Capacity allocates nothing; [Store.Grow] does.
 	Capacity int
 
 	// Origin chooses the first generation of handles, Origin|1. Set it for replays: if one

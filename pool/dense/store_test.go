@@ -43,7 +43,7 @@ func TestSteadyStateAllocatesNothing(t *testing.T) {
 	}
 	for _, unordered := range []bool{false, true} {
 		s := dense.Must(&dense.Options[int]{Unordered: unordered, OnDestroy: func(pool.Handle[int], *int) {}})
-		s.Reserve(1500)
+		s.Grow(1500)
 		fill(t, s, 1000)
 		phase := func() {
 			for i := range 300 {
@@ -62,13 +62,16 @@ func TestSteadyStateAllocatesNothing(t *testing.T) {
 	}
 }
 
-// TestArrayGrowsBySteps: a store that grows by one value in each phase seldom moves its
+// TestArrayGrowsBySteps: a store that grows by one value in each phase, or by a Grow for two, seldom moves its
 // values to a larger array, and one phase's peak is room for the next. It has so many values
 // that marks are far apart.
 func TestArrayGrowsBySteps(t *testing.T) {
 	s := dense.Must[int](nil)
 	steps, has := 0, s.Allocated()
 	for i := range 10_000 {
+		if i%2 == 0 {
+			s.Grow(2) // two that differ, by little, from the room that there is
+		}
 		create(t, s, i)
 		s.Refresh()
 		if n := s.Allocated(); n != has {
@@ -88,7 +91,7 @@ func TestArrayGrowsBySteps(t *testing.T) {
 	require.NotEmpty(t, written(t, s), "no mark is left")
 	has = s.Allocated()
 	require.GreaterOrEqual(t, has, 40_000)
-	s.Clear()
+	require.Equal(t, 39_990, s.Clear())
 	require.NoError(t, dense.Check(s))
 	require.Equal(t, has, s.Allocated())
 }
@@ -131,7 +134,7 @@ func TestMemoryAValue(t *testing.T) {
 	const n = 1 << 19
 	before := testkit.Heap()
 	s := dense.Must[int](nil)
-	s.Reserve(n)
+	s.Grow(n)
 	for range n {
 		_, _ = s.Create(1)
 	}

@@ -15,7 +15,7 @@ import (
 // is needed again. Trim never frees an exhausted slot.
 //
 // Trim copies what stays, and needs memory for the copy. Like Refresh, it must have the Store to
-// itself, and what Values, Handles and Get have returned becomes invalid. Handles stay valid, and
+// itself, and what Values, Handles and Pointer have returned becomes invalid. Handles stay valid, and
 // created and killed values stay so.
 func (s *Store[T]) Trim() int64 {
 	s.phase.begin("Trim")

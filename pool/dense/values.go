@@ -9,7 +9,7 @@ import (
 
 // Values returns the values that were alive at the last Refresh, contiguous and in order (unless
 // Unordered). It includes values killed since then, but none created since then. It costs
-// nothing: the slice is the store's own memory, valid until the next Refresh, Clear, Reserve,
+// nothing: the slice is the store's own memory, valid until the next Refresh, Clear, Grow,
 // SortFunc or Trim. You may write its elements; append copies it.
 //
 // Do not sort the slice or move its elements: each handle names a place, and would silently name

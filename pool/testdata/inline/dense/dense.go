@@ -8,7 +8,7 @@ type value struct{ a, b uint64 }
 
 func churn(s *dense.Store[value]) (total uint64) {
 	h, _ := s.Create(value{})
-	if v, ok := s.Get(h); ok {
+	if v, ok := s.Pointer(h); ok {
 		total = v.a
 	}
 	s.Refresh()
