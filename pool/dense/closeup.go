@@ -4,7 +4,6 @@ import (
 	"math/bits"
 	"slices"
 
-	"coatcheck/pool"
 	"coatcheck/pool/internal/handle"
 )
 
@@ -26,10 +25,8 @@ type closer[T any] struct {
 	waiting []uint32 // the slots that wait; see next
 	line    *line    // or nil
 
-	// If tell is not nil, nothing is removed or moved. Instead, tell is called for each value
-	// that would be, with its positions before and after.
-	tell   func(h pool.Handle[T], from, to int)
-	joined int // position from which on values are new in Values
+	joined int             // the position from which on values are new in Values
+	moved  *movedValues[T] // notes what goes, moves or joins; or nil
 }
 
 // closeUp removes the marked among the n positions of d, and returns how many values were
@@ -40,11 +37,16 @@ func (s *Store[T]) closeUp(d *room[T], n int) (created, destroyed int) {
 	s.waits -= waited
 	s.used += fresh
 	if d.dead.empty() {
+		s.moved().joinAll(d.handles[:n], s.alive)
 		s.alive = n
 		return created, 0
 	}
-	c := closer[T]{room: d, n: n, waiting: (*s.waiting.Load())[:s.waits], line: s.line}
-	c.walk(s.options.Unordered)
+	c := closer[T]{room: d, n: n, waiting: (*s.waiting.Load())[:s.waits], line: s.line, joined: s.alive, moved: s.moved()}
+	if s.options.Unordered {
+		c.fillGaps()
+	} else {
+		c.inOrder()
+	}
 	d.dead.clear()
 	clear(d.values[c.to:n])             // drops the pointers in them
 	slices.Reverse(c.waiting[s.waits:]) // the first dead one's slot comes first
@@ -57,31 +59,6 @@ func (s *Store[T]) closeUp(d *room[T], n int) (created, destroyed int) {
 	s.alive = c.to
 	s.tail.Store(uint64(c.to))
 	return created, c.gone
-}
-
-// tell calls OnMove for what closeUp is about to do.
-func (s *Store[T]) tell(d *room[T], n int) {
-	c := closer[T]{room: d, n: n, tell: s.options.OnMove, joined: s.alive}
-	c.walk(s.options.Unordered)
-}
-
-// walk visits the marks.
-func (c *closer[T]) walk(unordered bool) {
-	if unordered {
-		c.fillGaps()
-	} else {
-		c.inOrder()
-	}
-}
-
-// tellMove calls tell for the value at from, which is about to be at to.
-func (c *closer[T]) tellMove(from, to int) {
-	switch {
-	case from >= c.joined:
-		c.tell(c.handles[from], -1, to)
-	case from != to:
-		c.tell(c.handles[from], from, to)
-	}
 }
 
 // marked returns the marks of word i that are below n. There are none above, unless a
@@ -108,7 +85,7 @@ func (c *closer[T]) closeWord(first int, word uint64) {
 		run := bits.TrailingZeros64(^(word >> skip)) // of dead ones
 		at += skip
 		c.move(first + at)
-		c.leave(c.handles[first+at : first+at+run])
+		c.leave(first+at, first+at+run)
 		at += run
 		word = word >> skip >> run
 		c.from = first + at
@@ -120,14 +97,8 @@ func (c *closer[T]) move(end int) {
 	to, from := c.to, c.from
 	n := end - from
 	c.to += n
-	if c.tell != nil {
-		if to == from {
-			from = min(max(from, c.joined), end)
-		}
-		for ; from < end; from++ {
-			c.tellMove(from, from-c.from+to)
-		}
-		return
+	if c.moved != nil {
+		c.moved.moveAll(c.handles, from, end, to, c.joined)
 	}
 	if to == from || n <= 0 { // before the first gap, or between adjacent ones
 		return
@@ -171,22 +142,7 @@ func (c *closer[T]) fillGaps() {
 	for i, word := range c.dead.set {
 		c.fillWord(i*64, c.marked(i, word))
 	}
-	if c.tell != nil {
-		c.tellJoined()
-	}
-}
-
-// tellJoined calls tell for positions from joined on, in order, so that an array beside the
-// values grows by one element at a time.
-func (c *closer[T]) tellJoined() {
-	for i := c.joined; i < c.to; i++ {
-		from := i
-		if c.dead.has(i) {
-			from = c.dead.nextAbsent(c.from)
-			c.from = from + 1
-		}
-		c.tellMove(from, i)
-	}
+	c.moved.joinAll(c.handles[:c.to], c.joined)
 }
 
 // fillWord fills the gaps among 64 positions.
@@ -194,8 +150,8 @@ func (c *closer[T]) fillWord(first int, word uint64) {
 	values, handles, slots := c.values, c.handles, c.slots
 	for ; word != 0; word &= word - 1 {
 		gap := first + bits.TrailingZeros64(word)
-		c.leave(handles[gap : gap+1])
-		if gap >= c.to || c.tell != nil && gap >= c.joined {
+		c.leave(gap, gap+1)
+		if gap >= c.to {
 			continue
 		}
 		from := c.dead.nextAbsent(c.from)
@@ -203,22 +159,21 @@ func (c *closer[T]) fillWord(first int, word uint64) {
 			return // a Kill overlapped: see marked
 		}
 		c.from = from + 1
-		if c.tell != nil {
-			c.tellMove(from, gap)
-			continue
-		}
 		h := handles[from]
+		if c.moved != nil && gap < c.joined { // joinAll notes the others
+			c.moved.move(h, from, gap, c.joined)
+		}
 		values[gap], handles[gap] = values[from], h
 		place(slots, h.Index(), gap)
 	}
 }
 
-// leave ends the slots of hs.
-func (c *closer[T]) leave(hs []pool.Handle[T]) {
-	if c.tell != nil {
-		return
+// leave ends the slots of the positions from first to end.
+func (c *closer[T]) leave(first, end int) {
+	slots, hs := c.slots, c.handles[first:end]
+	if c.moved != nil {
+		c.moved.leaveAll(hs, first, c.joined)
 	}
-	slots := c.slots
 	for _, h := range hs {
 		if uint(h.Index()) >= uint(len(slots)) {
 			continue // see place

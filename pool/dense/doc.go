@@ -37,7 +37,7 @@
 // more values move than died. [Options].OnDestroy is called with each value before it goes.
 //
 // [Store.Values] and [Store.Handles] are plain slices, side by side; [Store.All] ranges
-// over both. [Store.SortFunc] sorts them. [Options].OnMove keeps other arrays beside them.
+// over both. [Store.SortFunc] sorts them. [Store.OnMove] keeps other arrays beside them.
 //
 // A [Ptr] is a handle with its Store, for code that has no Store at hand.
 //
@@ -64,8 +64,8 @@
 //
 // With [Options].Origin, the same calls issue the same handles, in a copy as in the original, if
 // values are created in the same order, as by one goroutine. Any number of goroutines may
-// kill: marks have no order. Values, and what OnDestroy and OnMove see, have the same
-// order as well.
+// kill: marks have no order. Values have the same order as well, and so have the calls of OnDestroy
+// and of functions of OnMove.
 //
 // # Memory
 //

@@ -69,37 +69,6 @@ func ExampleOptions() {
 	// [d b c]
 }
 
-// An array beside Values, for what only one of several systems needs.
-func ExampleOptions_onMove() {
-	var tags []string
-	var s *dense.Store[int]
-	s = dense.Must(&dense.Options[int]{OnMove: func(h pool.Handle[int], from, to int) {
-		if to == len(tags) {
-			tags = append(tags, "")
-		}
-		if from >= 0 {
-			tags[to] = tags[from]
-		} else {
-			v, _ := s.Pointer(h)
-			tags[to] = fmt.Sprint("tag of ", *v)
-		}
-	}})
-	first, _ := s.Create(1)
-	_, _ = s.Create(3)
-	_, _ = s.Create(2)
-	s.Refresh()
-	s.SortFunc(func(a, b *int) int { return *b - *a })
-	fmt.Println(s.Values(), tags[:s.Len()])
-
-	s.Kill(first)
-	_, _ = s.Create(4)
-	s.Refresh()
-	fmt.Println(s.Values(), tags[:s.Len()])
-	// Output:
-	// [3 2 1] [tag of 3 tag of 2 tag of 1]
-	// [3 2 4] [tag of 3 tag of 2 tag of 4]
-}
-
 func ExampleStore_Create() {
 	s := dense.Must(&dense.Options[string]{Capacity: 1, Origin: 7})
 	h, err := s.Create("coat")
@@ -198,6 +167,42 @@ func ExampleStore_SortFunc() {
 	v, _ := s.Pointer(coat)
 	fmt.Println(s.Values(), *v)
 	// Output: [umbrella coat] coat
+}
+
+// An array beside Values, for what only one of several systems needs.
+func ExampleStore_OnMove() {
+	s := dense.Must[int](nil)
+	var tags []string
+	stop := s.OnMove(func(h pool.Handle[int], from, to int) {
+		if to == len(tags) {
+			tags = append(tags, "")
+		}
+		switch {
+		case to == dense.None:
+			fmt.Println(tags[from], "goes")
+		case from == dense.None:
+			v, _ := s.Get(h)
+			tags[to] = fmt.Sprint("tag of ", v)
+		default:
+			tags[to] = tags[from]
+		}
+	})
+	defer stop()
+	first, _ := s.Create(1)
+	_, _ = s.Create(3)
+	_, _ = s.Create(2)
+	s.Refresh()
+	s.SortFunc(func(a, b *int) int { return *b - *a })
+	fmt.Println(s.Values(), tags[:s.Len()])
+
+	s.Kill(first)
+	_, _ = s.Create(4)
+	s.Refresh()
+	fmt.Println(s.Values(), tags[:s.Len()])
+	// Output:
+	// [3 2 1] [tag of 3 tag of 2 tag of 1]
+	// tag of 1 goes
+	// [3 2 4] [tag of 3 tag of 2 tag of 4]
 }
 
 func ExampleStore_Ptr() {

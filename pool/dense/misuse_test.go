@@ -24,6 +24,7 @@ func changes(s *dense.Store[int], h pool.Handle[int]) map[string]func() {
 		"SortFunc": func() { s.SortFunc(func(a, b *int) int { return *b - *a }) },
 		"Trim":     func() { s.Trim() },
 		"WriteTo":  func() { _, _ = s.WriteTo(io.Discard) },
+		"OnMove":   func() { s.OnMove(func(pool.Handle[int], int, int) {}) },
 	}
 }
 
@@ -85,7 +86,7 @@ func TestNothingChangesDuringRefresh(t *testing.T) {
 			}
 			require.Equal(t, dense.Dead, s.State(hs[2]))
 			for name, call := range changes(s, hs[5]) {
-				want := []string{"dense: " + name + " during Refresh, Clear, Grow, SortFunc, Trim or WriteTo", "functions"}
+				want := []string{"dense: " + name + " during Refresh, Clear, Grow, SortFunc, Trim, WriteTo or OnMove", "functions"}
 				testkit.RequirePanicText(t, call, want...) // calls it on another goroutine
 				require.Contains(t, testkit.Recovered(call), want[0])
 			}
@@ -113,7 +114,7 @@ func TestLookThatOutlivesOnDestroyPanics(t *testing.T) {
 	}})
 	s.Kill(fill(t, s, 3)[1])
 	s.Refresh()
-	testkit.RequirePanicText(t, func() { next() }, "dense: Refresh, Clear, Grow, SortFunc, Trim or WriteTo was called during All")
+	testkit.RequirePanicText(t, func() { next() }, "dense: Refresh, Clear, Grow, SortFunc, Trim, WriteTo or OnMove was called during All")
 }
 
 // TestRefreshInALoopPanics: the loop detects it at its next step or at its end.
@@ -128,7 +129,7 @@ func TestRefreshInALoopPanics(t *testing.T) {
 					break
 				}
 			}
-		}, "dense: Refresh, Clear, Grow, SortFunc, Trim or WriteTo was called during All")
+		}, "dense: Refresh, Clear, Grow, SortFunc, Trim, WriteTo or OnMove was called during All")
 		require.NoError(t, dense.Check(s))
 	}
 }

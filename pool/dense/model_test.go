@@ -27,7 +27,7 @@ type item struct {
 // through choose.
 type machine struct {
 	t         testing.TB
-	opts      dense.Options[int]
+	opts      storeOptions
 	s         *dense.Store[int]
 	onDestroy func(handle, *int)
 	choose    func(n int) int // 0 ≤ choice < n
@@ -45,12 +45,18 @@ type machine struct {
 	failAt int    // the call at which it panics or exits, or -1
 	exits  bool
 
-	beside []int // if there is an OnMove, the values, as it tells of them
+	beside []int // if a function is registered, the values, as it hears of them
 	stop   int   // the calls of OnMove until it panics; it is 0 then
 	done   map[string]int
 }
 
-func newMachine(t testing.TB, opts dense.Options[int], choose func(int) int) *machine {
+// storeOptions are those of a store, and whether OnMove has a function.
+type storeOptions struct {
+	dense.Options[int]
+	tells bool
+}
+
+func newMachine(t testing.TB, opts storeOptions, choose func(int) int) *machine {
 	mc := &machine{
 		t: t, opts: opts, choose: choose, failAt: -1,
 		index: map[handle]int{}, past: map[handle]bool{}, pointers: map[handle]*int{}, done: map[string]int{},
@@ -70,15 +76,23 @@ func newMachine(t testing.TB, opts dense.Options[int], choose func(int) int) *ma
 			}
 		}
 	}
-	if opts.OnMove != nil {
-		mc.opts.OnMove = mc.onMove
-	}
 	mc.opts.OnDestroy = mc.onDestroy
-	mc.s = tiny(t, &mc.opts)
+	mc.s = tiny(t, &mc.opts.Options)
+	mc.register()
 	return mc
 }
 
-// reads checks that h, and another, are found from OnDestroy and OnMove as before.
+// register registers onMove, and a function that is taken back.
+func (mc *machine) register() {
+	if mc.opts.tells {
+		stop := mc.s.OnMove(func(handle, int, int) { mc.fatalf("a function that was taken back is called") })
+		mc.s.OnMove(mc.onMove)
+		stop()
+		stop()
+	}
+}
+
+// reads checks that h, and another, are found from OnDestroy as before.
 func (mc *machine) reads(h handle) {
 	for _, h := range []handle{h, mc.any()} {
 		i, lives := mc.index[h]
@@ -94,19 +108,31 @@ func (mc *machine) onMove(h handle, from, to int) {
 		mc.done["OnMove, panic"]++
 		panic(errTest)
 	}
-	mc.reads(h)
-	i, n := mc.index[h], mc.s.Len()
+	i, n := mc.index[h], mc.joined
 	want := i
 	if i >= n {
-		want = -1
+		want = dense.None
 	}
 	if from == to || to > len(mc.beside) || from != want && from != n {
 		mc.fatalf("OnMove(%v, %d, %d), of %d; it was at %d", h, from, to, n, i)
 	}
+	if v, ok := mc.s.Pointer(h); ok == (to == dense.None) || ok && *v != mc.items[i].id {
+		mc.fatalf("OnMove(%v, %d, %d), but Pointer finds it: %v", h, from, to, ok)
+	}
+	if to >= 0 && to < mc.s.Len() && mc.s.Handles()[to] != h {
+		mc.fatalf("OnMove(%v, %d, %d), but there is %v", h, from, to, mc.s.Handles()[to])
+	}
+	if to == dense.None {
+		if mc.beside[from] != mc.items[i].id {
+			mc.fatalf("OnMove(%v, %d, %d) comes late: there is %d", h, from, to, mc.beside[from])
+		}
+		mc.done["OnMove, gone"]++
+		return
+	}
 	if to == len(mc.beside) {
 		mc.beside = append(mc.beside, 0)
 	}
-	if from < 0 {
+	if from == dense.None {
 		mc.beside[to] = mc.items[i].id
 		mc.done["OnMove, new"]++
 	} else {
@@ -117,7 +143,7 @@ func (mc *machine) onMove(h handle, from, to int) {
 
 // cut checks beside after a call that may have moved values.
 func (mc *machine) cut(panicked bool) {
-	if mc.opts.OnMove == nil {
+	if !mc.opts.tells {
 		return
 	}
 	if panicked {
@@ -338,7 +364,7 @@ func (mc *machine) refresh(all bool) {
 		}
 	}
 	mc.stop = -1
-	if mc.opts.OnMove != nil && mc.failAt < 0 {
+	if mc.opts.tells && mc.failAt < 0 {
 		mc.stop = mc.stopsMoves()
 	}
 	wantCreated := len(mc.items) - mc.joined
@@ -481,7 +507,7 @@ func (mc *machine) snapshot() {
 	if err != nil || n != int64(b.Len()) {
 		mc.fatalf("WriteTo: %d of %d bytes, %v", n, b.Len(), err)
 	}
-	c, err := dense.ReadFrom(&b, &mc.opts)
+	c, err := dense.ReadFrom(&b, &mc.opts.Options)
 	if err != nil {
 		mc.fatalf("ReadFrom: %v", err)
 	}
@@ -491,6 +517,7 @@ func (mc *machine) snapshot() {
 	}
 	was := mc.s
 	mc.s = c
+	mc.register()
 	for _, h := range hs {
 		if mc.s.Alive(h) {
 			mc.fatalf("in the copy %v is alive, which the original has issued since", h)
@@ -531,14 +558,14 @@ func (mc *machine) runAll(more func() bool) {
 }
 
 // modelConfigs are stores of every kind.
-func modelConfigs() (all []dense.Options[int]) {
+func modelConfigs() (all []storeOptions) {
 	for _, unordered := range []bool{false, true} {
 		for _, capacity := range []int{0, 1, 5, 70} {
 			for _, origin := range []uint32{0, 1, testkit.LastGeneration - 6} {
 				o := dense.Options[int]{Capacity: capacity, Origin: origin, Unordered: unordered}
-				all = append(all, o)
-				o.OnDestroy, o.OnMove = func(handle, *int) {}, func(handle, int, int) {}
-				all = append(all, o)
+				all = append(all, storeOptions{o, false})
+				o.OnDestroy = func(handle, *int) {}
+				all = append(all, storeOptions{o, true})
 			}
 		}
 	}
@@ -558,7 +585,7 @@ func stream(t testing.TB, which int, choose func(n int) int, more func() bool) m
 func TestOperationsMatchModel(t *testing.T) {
 	testkit.MatchModel(t, len(modelConfigs()), 1, max(600, testkit.Long(3000)), stream, 10,
 		"Create", "refused", "Kill", "Kill, created", "Kill, refused", "alive", "dead", "Refresh", "Refresh, exit: false", "Refresh, exit: true", "Grow", "Clear", "exhausted",
-		"snapshot", "Trim", "SortFunc", "SortFunc, panic", "OnMove", "OnMove, new", "OnMove, panic")
+		"snapshot", "Trim", "SortFunc", "SortFunc, panic", "OnMove", "OnMove, new", "OnMove, gone", "OnMove, panic")
 }
 
 func FuzzOps(f *testing.F) { testkit.FuzzModel(f, len(modelConfigs()), 120, stream) }

@@ -7,13 +7,13 @@ import "coatcheck/pool"
 // phase follow. It returns how many were created and destroyed; a value that was both counts in
 // both.
 //
-// Refresh must have the Store to itself, except that OnDestroy and OnMove may read it. A call
-// that overlaps it panics, and the contents are then of no use. Slices and pointers that the
-// store returned before become invalid, which nothing can detect.
+// Refresh must have the Store to itself, except that OnDestroy and functions of OnMove may read
+// it. A call that overlaps it panics, and the contents are then of no use. Slices and pointers
+// that the store returned before become invalid, which nothing can detect.
 //
 // Refresh costs O(dead + created + moved), and a load for each 4,096 values. It allocates when
-// the array grows, and for slots that wait to be reused. If OnDestroy or OnMove panics or exits,
-// Refresh does the rest, but dead values that OnDestroy has not seen stay for the next Refresh.
+// the array grows, and for slots that wait to be reused. If OnDestroy panics or exits, Refresh does
+// the rest, but dead values that OnDestroy has not seen stay for the next Refresh.
 func (s *Store[T]) Refresh() (created, destroyed int) {
 	s.phase.begin("Refresh")
 	defer s.phase.end()
@@ -65,13 +65,9 @@ func (s *Store[T]) finish(n, seen int) (created, destroyed int) {
 	if seen < n { // OnDestroy panicked or exited
 		unseen = d.spare(seen, n)
 	}
-	defer func() { // also if OnMove panics or exits
-		created, destroyed = s.closeUp(d, n)
-		d.kill(unseen)
-	}()
-	if s.options.OnMove != nil {
-		s.phase.let(func() { s.tell(d, n) })
-	}
+	created, destroyed = s.closeUp(d, n)
+	d.kill(unseen)
+	s.tell()
 	return
 }
 

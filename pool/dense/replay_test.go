@@ -29,18 +29,23 @@ func playStore(play *testkit.Play) {
 		Origin:    1,
 		Unordered: play.IntN(2) == 0,
 		OnDestroy: func(h handle, v *int) { play.Note(h, *v) },
-		OnMove:    func(h handle, from, to int) { play.Note(h, from, to) },
 	}
 	if play.IntN(2) == 0 {
 		r.o.Capacity = 100 + play.IntN(1000)
 	}
-	r.s = tiny(play, r.o)
+	r.use(tiny(play, r.o))
 	for range 150 {
 		r.step(1 + play.IntN(1<<play.IntN(7)))
 		r.Between()
 	}
 	play.Note(r.s.Refresh())
 	play.Note(r.s.Handles(), r.s.Values())
+}
+
+// use goes on with s.
+func (r *replayed) use(s *dense.Store[int]) {
+	s.OnMove(func(h handle, from, to int) { r.Note(h, from, to) })
+	r.s = s
 }
 
 func (r *replayed) step(n int) {
@@ -116,8 +121,9 @@ func (r *replayed) restore() {
 	var b bytes.Buffer
 	_, err := r.s.WriteTo(&b)
 	require.NoError(r, err)
-	r.s, err = dense.ReadFrom(&b, r.o)
+	s, err := dense.ReadFrom(&b, r.o)
 	require.NoError(r, err)
+	r.use(s)
 }
 
 // One goroutine that creates, and any that kill, get the same handles and the same order of values

@@ -11,12 +11,10 @@ import (
 // order, unless Options.Unordered is set, and adds new values behind.
 //
 // Like Refresh, SortFunc must have the Store to itself. What Values, Handles and Pointer have
-// returned becomes invalid. cmp may read the Store. If cmp panics, the order stays as it was; if
-// OnMove panics, the order is the new one.
+// returned becomes invalid. cmp may read the Store. If cmp panics, the order stays as it was.
 //
 // SortFunc calls cmp O(n log n) times, or about n times if the values are in order already. Each
-// value that changes its place moves once. Meanwhile it takes 4 bytes a value, or 8 with an
-// OnMove.
+// value that changes its place moves once. Meanwhile it takes 4 bytes a value.
 func (s *Store[T]) SortFunc(cmp func(a, b *T) int) {
 	s.phase.begin("SortFunc")
 	defer s.phase.end()
@@ -34,42 +32,35 @@ func (s *Store[T]) SortFunc(cmp func(a, b *T) int) {
 			return int(a) - int(b)
 		})
 	})
-	defer d.permute(values, handles, from)
-	if f := s.options.OnMove; f != nil {
-		s.phase.let(func() {
-			var aside pool.Handle[T]
-			cycles(slices.Clone(from), func(from, to int) {
-				switch {
-				case to == len(handles):
-					aside = handles[from]
-					f(aside, from, to)
-				case from == len(handles):
-					f(aside, from, to)
-				default:
-					f(handles[from], from, to)
-				}
-			})
-		})
-	}
+	d.permute(values, handles, from, s.moved())
+	s.tell()
 }
 
 // permute moves the value at from[i] to position i, for each i, with its handle and its mark. It
-// overwrites from.
-func (d *room[T]) permute(values []T, handles []pool.Handle[T], from []uint32) {
+// overwrites from, and notes the steps in moved, if it is not nil.
+func (d *room[T]) permute(values []T, handles []pool.Handle[T], from []uint32, moved *movedValues[T]) {
 	killed := d.spare(0, len(from))
 	var value T
 	var handle pool.Handle[T]
 	cycles(from, func(from, to int) {
-		switch {
-		case to == len(handles):
-			value, handle = values[from], handles[from]
-			return
-		case from == len(handles):
-			values[to], handles[to] = value, handle
-		default:
-			values[to], handles[to] = values[from], handles[from]
+		h := handle
+		if from < len(handles) {
+			h = handles[from]
 		}
-		place(d.slots, handles[to].Index(), to)
+		if moved != nil {
+			moved.move(h, from, to, len(handles)+1)
+		}
+		if to == len(handles) {
+			value, handle = values[from], h
+			return
+		}
+		if from == len(handles) {
+			values[to] = value
+		} else {
+			values[to] = values[from]
+		}
+		handles[to] = h
+		place(d.slots, h.Index(), to)
 	})
 	d.kill(killed)
 }

@@ -7,13 +7,14 @@ import (
 	"coatcheck/internal/atom"
 	"coatcheck/pool"
 	"coatcheck/pool/internal/handle"
+	"coatcheck/pool/internal/moves"
 )
 
 // Store keeps values of type T contiguous and names each by a handle.
 //
-// Refresh, Clear, Grow, SortFunc, Trim and WriteTo must each have the Store to themselves. Any
-// number of goroutines may call all other methods at once. A call that overlaps one of those six
-// panics.
+// Refresh, Clear, Grow, SortFunc, Trim, WriteTo and OnMove must each have the Store to themselves.
+// Any number of goroutines may call all other methods at once. A call that overlaps one of those
+// seven panics.
 //
 // [New] and [Must] return a Store; the zero Store panics. Do not copy it. It needs no Close.
 type Store[T any] struct {
@@ -38,6 +39,8 @@ type Store[T any] struct {
 	sizes
 
 	options Options[T]
+	moves   moves.Functions[pool.Handle[T], int] // see OnMove
+	notes   movedValues[T]                       // empty but during Refresh and SortFunc
 
 	// waiting are the slots that wait, and room for more; see next.
 	//
@@ -84,19 +87,6 @@ type Options[T any] struct {
 	// phase allows, except Create and Kill; any other call panics. See [Store.Refresh] for a
 	// panic in OnDestroy.
 	OnDestroy func(pool.Handle[T], *T)
-
-	// OnMove, if set, keeps an array beside Values. Refresh and SortFunc call it for each value
-	// whose position is about to change, and Refresh for each value that is about to join, with
-	// from = -1. It copies the array's element at from to index to, or puts a new element there,
-	// and appends if to is the length. The example of Options named OnMove does so.
-	//
-	// Each call may overwrite what is at to. SortFunc uses position Len for a while. Afterwards the
-	// elements from Len on are left over.
-	//
-	// OnMove may read the Store as OnDestroy may; no value has moved yet. If it panics, it is not
-	// called again; the array is of no use, but the Store is whole. After [ReadFrom] begin with an
-	// array of Len elements.
-	OnMove func(h pool.Handle[T], from, to int)
 }
 
 // New returns an empty store. If opts is nil, it uses the defaults. If an option is invalid, it

@@ -21,6 +21,7 @@ func (s *Store[T]) Trim() int64 {
 	s.phase.begin("Trim")
 	defer s.phase.end()
 	d := s.room.Load()
+	s.notes = nil
 	taken := s.taken()
 	_, fresh := s.claimed()
 	used := s.used + fresh
