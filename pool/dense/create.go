@@ -13,7 +13,7 @@ import (
 // order in which Create claimed positions: for one goroutine, the order of its calls.
 //
 // With Cap values in the store, killed ones included, the error wraps pool.ErrFull. When all slots
-// have used up their generations, it is pool.ErrExhausted, which wraps ErrFull. Nothing has
+// have used up their generations, it wraps pool.ErrExhausted, which wraps ErrFull. Nothing has
 // changed then.
 //
 // Any number of goroutines may create at once. Create costs two locked instructions and copies v.
@@ -63,7 +63,7 @@ func (s *Store[T]) create(v *T) (pool.Handle[T], error) {
 // full returns the reason why nothing can be created.
 func (s *Store[T]) full() error {
 	if s.limit == 0 {
-		return pool.ErrExhausted
+		return (*exhaustedStore[T])(s)
 	}
 	return (*fullStore[T])(s)
 }
@@ -75,4 +75,13 @@ func (s *fullStore[T]) Unwrap() error { return pool.ErrFull }
 
 func (s *fullStore[T]) Error() string {
 	return fmt.Sprintf("dense: full; Store[%v]; capacity: %d", reflect.TypeFor[T](), s.capacity)
+}
+
+// exhaustedStore is the error of a Create in a Store whose slots are all exhausted.
+type exhaustedStore[T any] Store[T]
+
+func (s *exhaustedStore[T]) Unwrap() error { return pool.ErrExhausted }
+
+func (s *exhaustedStore[T]) Error() string {
+	return fmt.Sprintf("dense: all slots have used up their generations; Store[%v]; capacity: %d", reflect.TypeFor[T](), s.capacity)
 }

@@ -225,6 +225,21 @@ func ExampleStore_Clear() {
 	// Output: 2 0 false
 }
 
+// Coats had a name, and now have a size as well.
+func ExampleReadFromFunc() {
+	type sized struct {
+		Name string
+		Size int
+	}
+	s, coat := coats()
+	var file bytes.Buffer
+	_, err := s.WriteTo(&file)
+	c, err2 := dense.ReadFromFunc(&file, nil, func(name *string) (sized, error) { return sized{*name, 48}, nil })
+	v, ok := c.Get(pool.Handle[sized](coat)) // the same number
+	fmt.Println(v, ok, err, err2)
+	// Output: {coat 48} true <nil> <nil>
+}
+
 func ExampleReadFrom() {
 	s, coat := coats()
 	var file bytes.Buffer

@@ -75,7 +75,8 @@ func TestStoreEndsWithItsIndexes(t *testing.T) {
 		_, err := s.Create(0)
 		require.ErrorIs(t, err, pool.ErrFull)
 		if fit == 0 {
-			require.Equal(t, pool.ErrExhausted, err)
+			require.ErrorIs(t, err, pool.ErrExhausted)
+			require.ErrorContains(t, err, "dense: all slots have used up their generations; Store[int]; capacity: ")
 		} else {
 			require.NotErrorIs(t, err, pool.ErrExhausted)
 		}

@@ -95,11 +95,26 @@ func writeAll[V any](w io.Writer, all []V, written *int64) error {
 // takes twice the memory of the values, and some 40 bytes for each slot ever used. The copy has
 // no spare room. Input may be hostile: memory grows with what is read.
 func ReadFrom[T any](r io.Reader, opts *Options[T]) (*Store[T], error) {
+	return read(opts, r, pool.ReadFrom[T])
+}
+
+// ReadFromFunc is [ReadFrom] for values whose type has changed. It reads a snapshot of values of
+// type Old, and stores what convert makes of each, in the order of Values. A handle keeps its
+// number and names the converted value. [pool.ReadFromFunc] says what Old may be, and what an
+// error of convert becomes; the handle in it has the value's place in Values as index.
+func ReadFromFunc[Old, New any](r io.Reader, opts *Options[New], convert func(*Old) (New, error)) (*Store[New], error) {
+	return read(opts, r, func(r io.Reader, opts *pool.Options[New]) (*pool.Pool[New], error) {
+		return pool.ReadFromFunc(r, opts, convert)
+	})
+}
+
+// read is ReadFrom with the function that reads the values.
+func read[T any](opts *Options[T], r io.Reader, from func(io.Reader, *pool.Options[T]) (*pool.Pool[T], error)) (*Store[T], error) {
 	s, err := New(opts)
 	if err != nil {
 		return nil, err
 	}
-	handles, values, err := entries[T](r, s.options.Capacity)
+	handles, values, err := entries(r, s.options.Capacity, from)
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +145,7 @@ func ReadFrom[T any](r io.Reader, opts *Options[T]) (*Store[T], error) {
 
 // entries reads the handles and the values of a snapshot. The pools that the values lie in
 // are used by no other goroutine, so the pointers stay valid.
-func entries[T any](r io.Reader, capacity int) (handles []pool.Handle[T], values []*T, err error) {
+func entries[T any](r io.Reader, capacity int, from func(io.Reader, *pool.Options[T]) (*pool.Pool[T], error)) (handles []pool.Handle[T], values []*T, err error) {
 	head := make([]byte, len(magic))
 	if _, err := io.ReadFull(r, head); err != nil {
 		return nil, nil, lost(err)
@@ -141,7 +156,7 @@ func entries[T any](r io.Reader, capacity int) (handles []pool.Handle[T], values
 	sum := crc32.NewIEEE()
 	sum.Write(head)
 	summed := io.TeeReader(r, sum)
-	vs, err := pool.ReadFrom(summed, &pool.Options[T]{Shards: 1, Capacity: capacity})
+	vs, err := from(summed, &pool.Options[T]{Shards: 1, Capacity: capacity})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -201,8 +216,10 @@ func (l *loader[T]) load(i int, h pool.Handle[T]) error {
 	case i < len(l.values):
 		l.room.values[i], l.room.handles[i] = *l.values[i], h
 		slots[h.Index()].begin(g, uint32(i))
+	case g <= s.origin:
+		return fmt.Errorf("handle %v is to be issued, by a slot that never issued one", h)
 	default:
-		slots[h.Index()].end(max(g, 3) - 2) // even, and not 0, which stands for a slot that is new
+		slots[h.Index()].end(g - 2)
 		l.waiting = append(l.waiting, h.Index())
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strconv"
 	"testing"
 	"testing/iotest"
 
@@ -45,7 +46,31 @@ func TestSnapshotOptions(t *testing.T) {
 
 	s, err = dense.ReadFrom[int](bytes.NewReader(dense.Snapshot([]int{8}, []uint64{1 << 32, 5 << 32, 3 << 32})), &dense.Options[int]{Origin: 1})
 	require.NoError(t, err)
-	require.Equal(t, "1@5", create(t, s, 9).String(), "the slot may have had values that an earlier version gave up")
+	require.Equal(t, "1@5", create(t, s, 9).String(), "the slot may have had values before a Trim")
+}
+
+// TestReadFromFuncConverts: values keep their order and their handles, whose type changes.
+func TestReadFromFuncConverts(t *testing.T) {
+	s := tiny(t, &dense.Options[int]{Origin: 7})
+	hs := fill(t, s, 10)
+	s.Kill(hs[3])
+	s.Refresh()
+	b := written(t, s)
+	c, err := dense.ReadFromFunc(bytes.NewReader(b), &dense.Options[string]{Origin: 7}, func(v *int) (string, error) { return strconv.Itoa(*v), nil })
+	require.NoError(t, err)
+	require.NoError(t, dense.Check(c))
+	require.Equal(t, s.Len(), c.Len())
+	for i, h := range s.Handles() {
+		require.Equal(t, uint64(h), uint64(c.Handles()[i]))
+		require.Equal(t, strconv.Itoa(s.Values()[i]), c.Values()[i])
+	}
+	h, h2 := create(t, s, 0), create(t, c, "")
+	require.Equal(t, uint64(h), uint64(h2), "the copy goes on as the original")
+
+	_, err = dense.ReadFromFunc(bytes.NewReader(b), nil, func(v *int) (string, error) { return "", errTest })
+	require.ErrorIs(t, err, errTest)
+	_, err = dense.ReadFromFunc(bytes.NewReader(b), nil, func(v *string) (string, error) { return "", nil })
+	require.ErrorIs(t, err, pool.ErrType)
 }
 
 type failing struct{}
@@ -147,9 +172,10 @@ func TestSnapshotRefusesWhatIsCorrupt(t *testing.T) {
 		"an index twice":               {none(g1), one(g1), one(g3)},
 		"an index twice, free":         {none(g1), one(g1), none(g3)},
 		"an index beyond the slots":    {none(g1), one(g1 + 1)},
-		"a slot after a spent one":     {none(g1), none(0), none(g1)},
+		"a free slot never used":       {none(g1), none(g1)},
+		"a slot after a spent one":     {none(g1), none(0), none(g3)},
 		"a large index":                {none(g1), one(g1 + 1<<32 - 1)},
-		"a free slot beyond the slots": {none(g1), none(g1 + 7)},
+		"a free slot beyond the slots": {none(g1), none(g3 + 7)},
 	} {
 		var values []int
 		var handles []uint64
