@@ -70,22 +70,26 @@ func Apply[T any](buffers ...*Buffer[T]) (inserted, removed int) {
 	return apply(nil, buffers)
 }
 
-// ApplyFunc is like [Apply], but also calls removed with each value that a removal removed, right
+// ApplyFunc does what is recorded in b, as the function [ApplyFunc] does.
+func (b *Buffer[T]) ApplyFunc(tell func(h pool.Handle[T], v T)) (inserted, removed int) {
+	return ApplyFunc(tell, b)
+}
+
+// ApplyFunc is like [Apply], but also calls tell with each value that a removal removed, right
 // after that removal. Use it to close what the value has, or to keep an index in step. ApplyFunc
-// does not call removed for a removal without effect, nor for what functions of [Buffer.Do]
-// remove.
+// does not call tell for a removal without effect, nor for what functions of [Buffer.Do] remove.
 //
-// Calls come in the order of the removals, on the caller's goroutine and under no lock. So
-// removed may use the pool, record, and apply. If removed panics, the panic continues as from a
-// Reset. If a Reset of another value panics out of a removal, removed is called first.
+// Calls come in the order of the removals, on the caller's goroutine and under no lock. So tell
+// may use the pool, record, and apply. If tell panics, the panic continues as from a Reset. If a
+// Reset of another value panics out of a removal, tell is called first.
 //
 // ApplyFunc moves values out as [pool.Pool.Take] does, so Options.Reset never sees them. A
 // removal costs a Get and a Take, instead of its part of a RemoveBatch.
-func ApplyFunc[T any](removed func(h pool.Handle[T], v T), buffers ...*Buffer[T]) (inserted, n int) {
-	if removed == nil {
+func ApplyFunc[T any](tell func(h pool.Handle[T], v T), buffers ...*Buffer[T]) (inserted, removed int) {
+	if tell == nil {
 		panic("command: ApplyFunc of a nil function")
 	}
-	return apply(removed, buffers)
+	return apply(tell, buffers)
 }
 
 func apply[T any](tell func(pool.Handle[T], T), buffers []*Buffer[T]) (inserted, removed int) {

@@ -124,7 +124,7 @@ func ExampleApplyFunc() {
 	for h, name := range b.Insertions() {
 		names[*name] = h
 	}
-	command.ApplyFunc(gone, b)
+	b.ApplyFunc(gone)
 	fmt.Println(len(names), p.MustGet(names["hat"]))
 
 	b.Remove(names["hat"])
