@@ -100,7 +100,7 @@ func (t callTable[C]) caller(each int, order []uint32) turns.Work {
 }
 
 func pendingCalls() callTable[pending.Call[uint64]] {
-	c, ctx := pending.New[uint64](nil), context.Background()
+	c, ctx := pending.Must[uint64](nil), context.Background()
 	return callTable[pending.Call[uint64]]{
 		start: func() (uint64, pending.Call[uint64]) {
 			call, err := c.Start()

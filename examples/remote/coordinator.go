@@ -93,7 +93,7 @@ func (c *coordinator) asked(ask *nats.Msg) {
 			return
 		}
 	}
-	m := &member{inbox: ask.Reply, calls: pending.New[[]byte](nil), has: map[*jobs.Unit]bool{}}
+	m := &member{inbox: ask.Reply, calls: pending.Must[[]byte](nil), has: map[*jobs.Unit]bool{}}
 	var err error
 	if m.handle, err = c.members.Insert(m); err == nil {
 		c.idle <- m

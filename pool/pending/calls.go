@@ -25,7 +25,7 @@ type Options struct {
 
 // Calls are the calls of one connection, whose answers have the type T.
 //
-// Any number of goroutines may use a Calls at once. [New] returns one; a zero Calls panics. It
+// Any number of goroutines may use a Calls at once. [New] and [Must] return one; a zero Calls panics. It
 // must not be copied, and need not be closed.
 type Calls[T any] struct {
 	live    *pool.Pool[*waiter[T]] // where the outstanding calls wait
@@ -52,25 +52,34 @@ type answer[T any] struct {
 	err   error
 }
 
-// New returns an empty Calls. If opts is nil, it uses the defaults. It panics if Capacity or
-// Shards is negative or too large.
-func New[T any](opts *Options) *Calls[T] {
+// New returns an empty Calls. If opts is nil, it uses the defaults. If Capacity or Shards is
+// negative or too large, it returns an error that says which.
+func New[T any](opts *Options) (*Calls[T], error) {
 	if opts == nil {
 		opts = new(Options)
 	}
 	live, err := pool.New(&pool.Options[*waiter[T]]{Capacity: opts.Capacity, Shards: opts.Shards})
 	if err != nil {
-		panic(errors.New("pending: " + strings.TrimPrefix(err.Error(), "pool: ")))
+		return nil, errors.New("pending: " + strings.TrimPrefix(err.Error(), "pool: "))
 	}
 	c := &Calls[T]{live: live}
 	c.waiters.New = func() any { return &waiter[T]{calls: c, answer: make(chan answer[T], 1)} }
+	return c, nil
+}
+
+// Must is like [New] but panics if an option is invalid.
+func Must[T any](opts *Options) *Calls[T] {
+	c, err := New[T](opts)
+	if err != nil {
+		panic(err)
+	}
 	return c
 }
 
 // table returns the table. It panics for a zero Calls.
 func (c *Calls[T]) table() *pool.Pool[*waiter[T]] {
 	if c.live == nil {
-		panic("pending: use of a zero Calls; get one from New")
+		panic("pending: use of a zero Calls; get one from New or Must")
 	}
 	return c.live
 }

@@ -18,7 +18,7 @@ func TestCallsAllocateNothing(t *testing.T) {
 	if testkit.Watched {
 		t.Skip("the race detector allocates, and so do records")
 	}
-	calls := pending.New[[4]int](nil)
+	calls := pending.Must[[4]int](nil)
 	ctx := context.Background()
 	for name, do := range map[string]func(k pending.Call[[4]int]){
 		"Wait":        func(k pending.Call[[4]int]) { calls.Deliver(k.ID(), [4]int{1}); _, _ = k.Wait(ctx) },
@@ -50,7 +50,7 @@ func TestWaitThatBlocksEnds(t *testing.T) {
 		errShut:          func(c *pending.Calls[int], k pending.Call[int]) { c.Close(errShut) },
 		pending.ErrEnded: func(_ *pending.Calls[int], k pending.Call[int]) { k.Cancel() },
 	} {
-		calls := pending.New[int](nil)
+		calls := pending.Must[int](nil)
 		k, err := calls.Start()
 		require.NoError(t, err)
 		got := make(chan error)
@@ -66,19 +66,20 @@ func TestWaitThatBlocksEnds(t *testing.T) {
 
 // TestMisuse: the panics say what is wrong.
 func TestMisuse(t *testing.T) {
-	require.ErrorContains(t, testkit.Recovered(func() { pending.New[int](&pending.Options{Capacity: -1}) }).(error), "pending: Options.Capacity is -1;") // and not package pool's
-	require.ErrorContains(t, testkit.Recovered(func() { pending.New[int](&pending.Options{Shards: -1}) }).(error), "pending: Options.Shards is -1;")
+	_, err := pending.New[int](&pending.Options{Capacity: -1})
+	require.ErrorContains(t, err, "pending: Options.Capacity is -1;") // and not package pool's
+	require.ErrorContains(t, testkit.Recovered(func() { pending.Must[int](&pending.Options{Shards: -1}) }).(error), "pending: Options.Shards is -1;")
 	zero := new(pending.Calls[int])
 	for _, f := range []func(){
 		func() { _, _ = zero.Start() }, func() { _, _ = zero.StartWait(t.Context()) }, func() { zero.Deliver(1, 1) }, func() { zero.Fail(1, nil) },
 		func() { zero.FailAll(nil) }, func() { zero.Close(nil) }, func() { zero.Len() },
 	} {
-		testkit.RequirePanicText(t, f, "pending: use of a zero Calls; get one from New")
+		testkit.RequirePanicText(t, f, "pending: use of a zero Calls; get one from New or Must")
 	}
 	var none pending.Call[int]
 	require.True(t, testkit.IsClosed(none.Done()))
 	require.False(t, none.Cancel())
-	_, err := none.Wait(t.Context())
+	_, err = none.Wait(t.Context())
 	require.Equal(t, pending.ErrEnded, err)
 }
 
@@ -102,7 +103,7 @@ func TestStartWaitWaits(t *testing.T) {
 			[]error{why, context.Canceled, pool.ErrFull}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			calls := pending.New[int](&pending.Options{Capacity: 1})
+			calls := pending.Must[int](&pending.Options{Capacity: 1})
 			first, err := calls.StartWait(t.Context())
 			require.NoError(t, err)
 			ctx, cancel := context.WithCancelCause(t.Context())
@@ -129,7 +130,7 @@ func TestStartWaitWaits(t *testing.T) {
 
 // TestRefusalSpeaksOfCalls, and not of the table, which a caller of Start does not have.
 func TestRefusalSpeaksOfCalls(t *testing.T) {
-	calls := pending.New[int](&pending.Options{Capacity: 1})
+	calls := pending.Must[int](&pending.Options{Capacity: 1})
 	_, err := calls.Start()
 	require.NoError(t, err)
 	_, err = calls.Start()
@@ -145,7 +146,7 @@ func TestRefusalSpeaksOfCalls(t *testing.T) {
 
 // A goroutine selects on calls. Each way to end one closes its channel.
 func TestDoneIsClosed(t *testing.T) {
-	calls := pending.New[int](nil)
+	calls := pending.Must[int](nil)
 	for name, end := range map[string]func(k pending.Call[int]){
 		"Deliver": func(k pending.Call[int]) { calls.Deliver(k.ID(), 7) },
 		"Fail":    func(k pending.Call[int]) { calls.Fail(k.ID(), errFailed) },
@@ -179,7 +180,7 @@ func TestDoneIsClosed(t *testing.T) {
 // tick behind. It must not end a later call.
 func TestStaleTicksEndNothing(t *testing.T) {
 	t.Setenv("GODEBUG", "asynctimerchan=1")
-	calls := pending.New[int](nil)
+	calls := pending.Must[int](nil)
 	for range 50 {
 		k, err := calls.Start()
 		require.NoError(t, err)
@@ -196,7 +197,7 @@ func TestStaleTicksEndNothing(t *testing.T) {
 
 // TestCallsArePrintedBesideCalls: without a race.
 func TestCallsArePrintedBesideCalls(t *testing.T) {
-	c := pending.New[int](nil)
+	c := pending.Must[int](nil)
 	require.Equal(t, "*pending.Calls[int]: a zero Calls", fmt.Sprint(new(pending.Calls[int])))
 	testkit.Together(2, func(k int) {
 		for range 100 {

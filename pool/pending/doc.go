@@ -7,7 +7,7 @@
 // again. If both do, or neither, a caller waits without end, or gets the answer of another
 // call.
 //
-//	calls := pending.New[Reply](nil)         // one for each connection
+//	calls := pending.Must[Reply](nil)         // one for each connection
 //
 //	call, err := calls.Start()               // a caller
 //	send(request{ID: call.ID(), …})

@@ -56,7 +56,7 @@ type client struct {
 }
 
 func newClient(conn net.Conn) *client {
-	c := &client{calls: pending.New[string](nil), out: gob.NewEncoder(conn)}
+	c := &client{calls: pending.Must[string](nil), out: gob.NewEncoder(conn)}
 	go func() {
 		for in := gob.NewDecoder(conn); ; {
 			var m message

@@ -14,7 +14,7 @@ import (
 
 // The call ends when the context is done, and its answer is refused.
 func ExampleCall_Wait() {
-	calls := pending.New[string](nil)
+	calls := pending.Must[string](nil)
 	call, _ := calls.Start()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
 	defer cancel()
@@ -28,7 +28,7 @@ func ExampleCall_Wait() {
 }
 
 func ExampleCall_WaitTimeout() {
-	calls := pending.New[string](nil)
+	calls := pending.Must[string](nil)
 	call, _ := calls.Start()
 	go calls.Deliver(call.ID(), "in time")
 	fmt.Println(call.WaitTimeout(time.Minute))
@@ -37,7 +37,7 @@ func ExampleCall_WaitTimeout() {
 
 // The request could not be sent, so no answer will come.
 func ExampleCall_Cancel() {
-	calls := pending.New[string](nil)
+	calls := pending.Must[string](nil)
 	call, _ := calls.Start()
 	fmt.Println(call.Cancel(), calls.Len())
 	_, err := call.Wait(context.Background())
@@ -49,7 +49,7 @@ func ExampleCall_Cancel() {
 
 // The second of two answers is refused, and so is a number that was never an id.
 func ExampleCalls_Deliver() {
-	calls := pending.New[int](nil)
+	calls := pending.Must[int](nil)
 	call, _ := calls.Start()
 	id := call.ID() // as it comes back from the peer
 	fmt.Println(calls.Deliver(id^1<<40, 7), calls.Deliver(id, 1), calls.Deliver(id, 2))
@@ -60,7 +60,7 @@ func ExampleCalls_Deliver() {
 }
 
 func ExampleCalls_Fail() {
-	calls := pending.New[int](nil)
+	calls := pending.Must[int](nil)
 	call, _ := calls.Start()
 	calls.Fail(call.ID(), errors.New("no such coat"))
 	_, err := call.Wait(context.Background())
@@ -70,7 +70,7 @@ func ExampleCalls_Fail() {
 
 // A connection is lost, and will be opened again.
 func ExampleCalls_FailAll() {
-	calls := pending.New[int](nil)
+	calls := pending.Must[int](nil)
 	first, _ := calls.Start()
 	_, _ = calls.Start()
 	fmt.Println(calls.FailAll(io.ErrUnexpectedEOF))
@@ -82,7 +82,7 @@ func ExampleCalls_FailAll() {
 }
 
 func ExampleCalls_Close() {
-	calls := pending.New[int](nil)
+	calls := pending.Must[int](nil)
 	call, _ := calls.Start()
 	calls.Close(net.ErrClosed)
 	_, err := call.Wait(context.Background())
@@ -96,7 +96,7 @@ func ExampleCalls_Close() {
 
 // At the Capacity a program refuses work, or waits.
 func ExampleCalls_Start() {
-	calls := pending.New[int](&pending.Options{Capacity: 1})
+	calls := pending.Must[int](&pending.Options{Capacity: 1})
 	first, _ := calls.Start()
 	_, err := calls.Start()
 	fmt.Println(errors.Is(err, pool.ErrFull))

@@ -41,7 +41,7 @@ func (w *world) do(r *interleave.Run, t *interleave.Thread, text string) {
 		switch verb {
 		case "":
 		case "narrow":
-			w.calls = New[int](&Options{Capacity: 1})
+			w.calls = Must[int](&Options{Capacity: 1})
 		case "start":
 			shut := w.shut
 			k, err := w.calls.Start()
@@ -140,7 +140,7 @@ func TestInterleave(t *testing.T) {
 		t.Run(s.name, func(t *testing.T) {
 			testkit.Explore(t, func(r *interleave.Run) {
 				w := &world{known: map[string]Call[int]{}, ends: map[string][]error{}, dones: map[string][]<-chan struct{}{}}
-				w.calls = New[int](&Options{Capacity: 4})
+				w.calls = Must[int](&Options{Capacity: 4})
 				w.do(r, nil, s.before)
 				for i, text := range s.threads {
 					r.Go(string(rune('A'+i)), 0, func(t *interleave.Thread) { w.do(r, t, text) })

@@ -32,7 +32,7 @@ type record struct {
 // says. Waits are by contexts that are done, and of no length, so that none blocks.
 func matchModel(t testing.TB, which int, choose func(n int) int, more func() bool) map[string]int {
 	capacity := []int{0, 1, 3}[which]
-	calls := pending.New[int](&pending.Options{Capacity: capacity})
+	calls := pending.Must[int](&pending.Options{Capacity: capacity})
 	var all []*record
 	var shut error
 	open, done := 0, map[string]int{}

@@ -22,7 +22,7 @@ func TestManySmallOnesTakeLittle(t *testing.T) {
 	var calls [1000]*pending.Calls[int]
 	before := testkit.Heap()
 	for k := range pools {
-		pools[k], calls[k] = pool.Must[[2]int](nil), pending.New[int](nil)
+		pools[k], calls[k] = pool.Must[[2]int](nil), pending.Must[int](nil)
 		testkit.Fill(t, pools[k], 10, func(int) (v [2]int) { return v })
 	}
 	require.Less(t, testkit.Heap()-before, int64(100e6/10))

@@ -57,7 +57,7 @@ func TestStormEndsEachCallOnce(t *testing.T) {
 	for _, capacity := range []int{0, 3} {
 		const callers, answerers = 6, 2
 		seed, each := testkit.Seed(t), testkit.Long(6000)
-		calls := pending.New[uint64](&pending.Options{Capacity: capacity})
+		calls := pending.Must[uint64](&pending.Options{Capacity: capacity})
 		requests, all := make(chan *request, callers), make([][]*request, callers)
 		var busy, lost atomic.Int64
 		busy.Store(callers)

@@ -29,7 +29,7 @@ func (f *Forest[T]) InsertBefore(sibling, h pool.Handle[T]) error {
 // Move makes h, with everything below it, the last child of newParent. h may be a root or have a
 // parent, even newParent. Readers see h in one place or the other. newParent must not be the zero
 // handle; to make h a root, call Detach. Move costs as much as [Forest.Append].
-func (f *Forest[T]) Move(h, newParent pool.Handle[T]) error {
+func (f *Forest[T]) Move(newParent, h pool.Handle[T]) error {
 	return f.link(h, newParent, newLastChild)
 }
 

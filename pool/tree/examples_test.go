@@ -137,7 +137,7 @@ func ExampleForest_InsertBefore() {
 
 func ExampleForest_Move() {
 	_, f, part := scene("car(door(handle) wheel) garage")
-	fmt.Println(f.Move(part["door"], part["garage"]))
+	fmt.Println(f.Move(part["garage"], part["door"]))
 	show(f, part["garage"])
 	// Output:
 	// <nil>

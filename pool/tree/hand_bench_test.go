@@ -378,7 +378,7 @@ func handRows(b testing.TB) (rows []handRow) {
 	}))
 	compare("Move", how, passes(nodes-200, func() uint64 {
 		for i, h := range hs[200:] {
-			if f.Move(h, hs[i%100]) != nil {
+			if f.Move(hs[i%100], h) != nil {
 				b.Fatal("Move")
 			}
 		}

@@ -89,7 +89,7 @@ func (c change) do(s *stage) error {
 	case "InsertBefore":
 		return s.f.InsertBefore(with, of)
 	case "Move":
-		return s.f.Move(of, with)
+		return s.f.Move(with, of)
 	case "Detach":
 		return s.f.Detach(of)
 	case "Remove":

@@ -364,7 +364,7 @@ func (mc *machine) change(at handle) {
 	case 8:
 		try("Before", f.InsertBefore, func() error { return m.beside(a, b, 0) })
 	case 9, 10, 11:
-		try("Move", f.Move, func() error { return m.move(a, b) })
+		try("Move", f.Move, func() error { return m.move(b, a) })
 	case 12:
 		b = a
 		try("Detach", func(a, _ handle) error { return f.Detach(a) }, func() error {

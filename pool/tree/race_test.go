@@ -39,7 +39,7 @@ func TestReadersBesideWriters(t *testing.T) {
 			mine[at] = add(t, p, 0)
 			_ = f.Append(parent, mine[at]) // fails beside a dead node
 		case what < 3:
-			_ = f.Move(h, append(mine, parent)[rnd.IntN(len(mine)+1)]) // may fall into a cycle
+			_ = f.Move(append(mine, parent)[rnd.IntN(len(mine)+1)], h) // may fall into a cycle
 		case what < 8:
 			_ = f.Detach(h)
 			_ = f.InsertAfter(parent, h)

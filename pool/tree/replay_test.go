@@ -104,7 +104,7 @@ func (r *replayed) change() {
 	case 4:
 		r.Note(f.InsertBefore(to, h))
 	case 5:
-		r.Note(f.Move(h, to))
+		r.Note(f.Move(to, h))
 	case 6:
 		r.Note(f.Detach(h))
 	case 7:

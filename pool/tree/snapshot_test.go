@@ -39,7 +39,7 @@ func TestSnapshotsBesideAWriter(t *testing.T) {
 	var stop atomic.Bool
 	testkit.Together(2, func(k int) {
 		for i := 0; k == 0 && !stop.Load(); i++ {
-			_ = f.Move(all[i*31%1000], all[i*17%1000])
+			_ = f.Move(all[i*17%1000], all[i*31%1000])
 			if i%64 == 0 {
 				runtime.Gosched()
 			}

@@ -52,8 +52,8 @@ func TestGapWhoseSidesDoNotMeetIsBroken(t *testing.T) {
 		try          func(f *tree.Forest[node], k []handle) error
 	}{
 		"last is another":         {0, last, 2, func(f *tree.Forest[node], k []handle) error { return f.Append(k[0], k[5]) }},
-		"last is another, Move":   {0, last, 2, func(f *tree.Forest[node], k []handle) error { return f.Move(k[5], k[0]) }},
-		"last is what moves":      {0, last, 4, func(f *tree.Forest[node], k []handle) error { return f.Move(k[4], k[0]) }},
+		"last is another, Move":   {0, last, 2, func(f *tree.Forest[node], k []handle) error { return f.Move(k[0], k[5]) }},
+		"last is what moves":      {0, last, 4, func(f *tree.Forest[node], k []handle) error { return f.Move(k[0], k[4]) }},
 		"first is another":        {0, first, 2, func(f *tree.Forest[node], k []handle) error { return f.Prepend(k[0], k[5]) }},
 		"next is another":         {1, next, 3, func(f *tree.Forest[node], k []handle) error { return f.InsertAfter(k[1], k[5]) }},
 		"next is another, Before": {2, prev, 3, func(f *tree.Forest[node], k []handle) error { return f.InsertBefore(k[2], k[5]) }},
@@ -117,7 +117,7 @@ func TestScrambledLinksDoNoHarm(t *testing.T) {
 		if rnd.IntN(2) == 0 {
 			for range 5 {
 				a, b := all[rnd.IntN(12)], all[rnd.IntN(12)]
-				for _, err := range []error{f.Move(a, b), f.Append(a, b), f.Detach(b), f.InsertAfter(a, b), f.Detach(b), f.InsertBefore(a, b)} {
+				for _, err := range []error{f.Move(b, a), f.Append(a, b), f.Detach(b), f.InsertAfter(a, b), f.Detach(b), f.InsertBefore(a, b)} {
 					if err != nil {
 						require.NotErrorIs(t, err, tree.ErrStale)
 					}
@@ -162,12 +162,12 @@ func TestForestsWithTheSameField(t *testing.T) {
 	p, old := newForest(t)
 	top, hs := family(t, p, old, 5)
 	young := tree.New(p, linksOf)
-	require.NoError(t, young.Move(hs[0], top))
+	require.NoError(t, young.Move(top, hs[0]))
 	assert.Equal(t, append(slices.Clone(hs[1:]), hs[0]), handles(t, old.Children(top)))
 	var got []handle
 	for h := range young.Children(top) {
 		got = append(got, h)
-		require.NoError(t, old.Move(h, top)) // to the end: the walk must not meet it again
+		require.NoError(t, old.Move(top, h)) // to the end: the walk must not meet it again
 	}
 	assert.Equal(t, append(slices.Clone(hs[1:]), hs[0]), got)
 }
@@ -214,11 +214,11 @@ func TestDeepAndWide(t *testing.T) {
 	require.True(t, slices.Equal(below, handles(t, f.PostOrder(chain[0]))))
 	require.True(t, slices.Equal(up, handles(t, f.Ancestors(chain[n-1]))))
 	assert.Equal(t, n-1, f.Depth(chain[n-1]))
-	assert.ErrorIs(t, f.Move(chain[0], chain[n-1]), tree.ErrCycle)
+	assert.ErrorIs(t, f.Move(chain[n-1], chain[0]), tree.ErrCycle)
 	assert.Zero(t, f.Repair())
 
 	for _, h := range down { // now flat
-		if err := f.Move(h, chain[0]); err != nil {
+		if err := f.Move(chain[0], h); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -332,7 +332,7 @@ func TestNothingAllocates(t *testing.T) {
 	})
 	assert.Zero(t, n)
 	n = testing.AllocsPerRun(100, func() {
-		_ = f.Move(kids[0], kids[1])
+		_ = f.Move(kids[1], kids[0])
 		_ = f.Detach(kids[0])
 		_ = f.Append(root, kids[0])
 		_ = f.Detach(kids[0])

@@ -29,7 +29,7 @@ func TestLongLists(t *testing.T) {
 		},
 		"to the end": func(_ *pool.Pool[node], f *tree.Forest[node], h handle) error {
 			parent, _ := f.Parent(h)
-			return f.Move(h, parent)
+			return f.Move(parent, h)
 		},
 		"some": func(_ *pool.Pool[node], f *tree.Forest[node], h handle) error {
 			if h.Index() < 20 {
@@ -185,7 +185,7 @@ func TestWalkOmitsWhatHasLeftItsPlace(t *testing.T) {
 	var got []handle
 	for h := range f.Children(top) {
 		if got = append(got, h); len(got) == 1 {
-			require.NoError(t, f.Move(hs[2], other))
+			require.NoError(t, f.Move(other, hs[2]))
 		}
 	}
 	assert.Equal(t, []handle{hs[0], hs[1], hs[3], hs[4]}, got)
@@ -201,7 +201,7 @@ func TestForestIsPrintedBesideChanges(t *testing.T) {
 				require.Contains(t, fmt.Sprintf("%v", f), "*tree.Forest[")
 				continue
 			}
-			_ = f.Move(all[i%20], all[i*7%20])
+			_ = f.Move(all[i*7%20], all[i%20])
 		}
 	})
 	require.Contains(t, fmt.Sprint(f), "] of a *pool.Pool[")
@@ -222,7 +222,7 @@ func TestWalkGoesOnBehindWhatKeptItsPlace(t *testing.T) {
 		require.NoError(t, f.Detach(h))
 		require.NoError(t, f.Prepend(top, h))
 		if h == hs[1] {
-			require.NoError(t, f.Move(hs[0], top)) // passed over before
+			require.NoError(t, f.Move(top, hs[0])) // passed over before
 		}
 	}
 	assert.Equal(t, hs, got)
