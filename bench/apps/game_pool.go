@@ -43,7 +43,7 @@ func newPoolWorld(ships int) *poolWorld {
 	w := &poolWorld{
 		units:   units,
 		forest:  tree.New(units, func(u *Unit) *tree.Links[Unit] { return &u.Links }),
-		shields: table.Must(table.ForHandles[Unit, Shield](units, table.SoA)),
+		shields: table.MustForHandles[Unit, Shield](units, table.SoA),
 		shots:   dense.Must(&dense.Options[Shot]{Unordered: true}),
 		ends:    command.New(units),
 		berths:  make([]pool.Handle[Unit], ships),

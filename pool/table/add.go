@@ -4,9 +4,9 @@ import "fmt"
 
 // Add adds the record r by the key k and returns its Index, which is the last. If k is already
 // there, Add returns None and changes nothing. It also does so for a key that could not be found
-// again: a NaN or, in a table from ForHandles, a handle that the pool refuses.
+// again: a NaN or, in a table by handles, a handle that the pool refuses.
 //
-// In a table from ForHandles, a removed value's record may still occupy the slot of k. Then r
+// In a table by handles, a removed value's record may still occupy the slot of k. Then r
 // replaces it in its row, nothing moves, and Len stays as it is. OnMove functions learn that the
 // old record went to None.
 //
@@ -29,7 +29,7 @@ func (t *Table[K, R]) Add(k K, r R) Index {
 	was := t.keys[i]
 	t.keys[i] = k
 	store(&t.rows, i, &r)
-	if int(i) < n && len(t.moves) > 0 {
+	if int(i) < n && t.moves.Any() {
 		t.tell(was, i, None)
 	}
 	return i
@@ -75,7 +75,7 @@ func (t *Table[K, R]) AddBatch(ks []K, rs []R) bool {
 		if n-before < len(ks) { // some replace dead occupants
 			i = t.index.held(k)
 		}
-		if int(i) < before && len(t.moves) > 0 {
+		if int(i) < before && t.moves.Any() {
 			replaced = append(replaced, occupant{t.keys[i], i})
 		}
 		t.keys[i] = k

@@ -38,10 +38,12 @@ func TestNewRefuses(t *testing.T) {
 		"table: ForHandles of a nil pool":                                                  second(table.ForHandles[int, pair](nil, table.SoA)),
 		"table: records of type *table_test.record; want the struct itself":                second(table.ForHandles[int, *record](p, table.SoA)),
 		"table: Layout(9); want SoA or AoS":                                                second(table.ForHandles[int, record](p, 9)),
+		"table: ForLive of a nil function":                                                 second(table.ForLive[int, pair](nil, table.SoA)),
 	} {
 		require.ErrorContains(t, err, text)
 	}
-	require.ErrorContains(t, testkit.Recovered(func() { table.Must(table.New[int, pair](2)) }).(error), "Layout(2)")
+	require.ErrorContains(t, testkit.Recovered(func() { table.Must[int, pair](2) }).(error), "Layout(2)")
+	require.ErrorContains(t, testkit.Recovered(func() { table.MustForHandles[int, pair](nil, 0) }).(error), "nil pool")
 	require.Equal(t, "pool: use of a zero Pool; make one with New or Must", testkit.Recovered(func() {
 		_, _ = table.ForHandles[int, record](new(pool.Pool[int]), table.SoA)
 	}))
@@ -57,7 +59,7 @@ var everyChange = []func(*table.Table[int, pair]){
 	func(tb *table.Table[int, pair]) { tb.Clear() },
 	func(tb *table.Table[int, pair]) { tb.Trim() },
 	func(tb *table.Table[int, pair]) { _, _ = tb.ReadFrom(new(bytes.Reader)) },
-	func(tb *table.Table[int, pair]) { tb.Reserve(1 << 20) },
+	func(tb *table.Table[int, pair]) { tb.Grow(1 << 20) },
 	func(tb *table.Table[int, pair]) { tb.OnMove(func(int, table.Index, table.Index) {}) },
 }
 
@@ -117,8 +119,10 @@ func TestOnMoveThatMisbehaves(t *testing.T) {
 			require.Equal(t, to, tb.Lookup(k))
 			misbehave(tb)
 		})
+		stop := tb.OnMove(func(int, table.Index, table.Index) { t.Error("a function that was taken back is called") })
 		tb.OnMove(func(int, table.Index, table.Index) { after++ })
-		for _, change := range everyChange {
+		stop()
+		for _, change := range append(everyChange, func(*table.Table[int, pair]) { stop() }) {
 			misbehave = change
 			k, n := tb.Keys()[0], tb.Len()
 			requirePanicText(t, func() { tb.Remove(k) }, "OnMove")

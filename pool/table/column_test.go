@@ -51,7 +51,7 @@ func TestColumnRefusesWhatIsNoField(t *testing.T) {
 		}
 	})
 	soa := of[int, shape](table.SoA)
-	requirePanicText(t, func() { table.Column(soa, from[shape](0)) }, "whole records", "SoA", "CopyAt and SetAt")
+	requirePanicText(t, func() { table.Column(soa, from[shape](0)) }, "whole records", "SoA", "GetAt and SetAt")
 }
 
 // TestColumnsWithoutSize: fields, keys and records of size zero are like others, also

@@ -29,6 +29,7 @@
 // A [Table] has the records. [New] makes one for keys of any comparable type. [ForHandles]
 // makes one whose keys are a pool's handles, for data that some values of the pool have. It
 // looks a record up by slot, without hashing. A handle that the pool refuses finds nothing.
+// [ForLive] makes one for handles of a dense store.
 //
 // An [Index] is the place of a record, or [None]: no method panics because a key is not
 // there.
@@ -50,7 +51,7 @@
 //
 // Growth and Trim keep every Index and every View; a [View] never ends. A reference that is kept
 // for longer stays memory-safe, like any Go pointer, but it points to memory that the
-// table has left, or to another record's field. A copy of a record, from [Table.Copy],
+// table has left, or to another record's field. A copy of a record, from [Table.Get],
 // belongs to the caller.
 //
 // # Memory
@@ -61,7 +62,7 @@
 // column, then twice as many each time.
 //
 // So a table of few records with many columns is better under AoS, or as a map. Only
-// [Table.Trim] makes a table smaller. [Table.Reserve] makes room, for the index of the keys
+// [Table.Trim] makes a table smaller. [Table.Grow] makes room, for the index of the keys
 // as well.
 //
 // The row of a removed record is zeroed at once, so a table keeps nothing reachable that

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"coatcheck/pool"
+	"coatcheck/pool/dense"
 	"coatcheck/pool/table"
 )
 
@@ -18,7 +19,7 @@ type Body struct {
 
 // bodies returns a table of three.
 func bodies() *table.Table[string, Body] {
-	t := table.Must(table.New[string, Body](table.SoA))
+	t := table.Must[string, Body](table.SoA)
 	t.Add("S", Body{Name: "Sun", Mass: 1000})
 	t.Add("E", Body{Name: "Earth", Mass: 3, Pos: Vec{1, 0}})
 	t.Add("M", Body{Name: "Moon", Mass: 0.04, Pos: Vec{1, 0.1}})
@@ -28,7 +29,7 @@ func bodies() *table.Table[string, Body] {
 // annotated returns a pool of four names, and a table of notes on them.
 func annotated() (*pool.Pool[string], *table.Table[pool.Handle[string], struct{ Text string }]) {
 	p := pool.Must[string](nil)
-	notes := table.Must(table.ForHandles[string, struct{ Text string }](p, table.SoA))
+	notes := table.MustForHandles[string, struct{ Text string }](p, table.SoA)
 	for _, name := range []string{"a", "b", "c", "d"} {
 		h, _ := p.Insert(name)
 		notes.Add(h, struct{ Text string }{"note on " + name})
@@ -121,14 +122,14 @@ func ExampleTable_OnMove() {
 		}
 	})
 	t.Remove("S")
-	fmt.Println(t.CopyAt(moon))
-	// Output: {{1 0.1} 0.04 Moon} <nil>
+	fmt.Println(t.GetAt(moon))
+	// Output: {{1 0.1} 0.04 Moon} true
 }
 
 // A value died, and the next value in its slot gets a record: the old record is at None.
 func ExampleTable_OnMove_replaced() {
 	p := pool.Must(&pool.Options[string]{Capacity: 1})
-	t := table.Must(table.ForHandles[string, Body](p, table.SoA))
+	t := table.MustForHandles[string, Body](p, table.SoA)
 	t.OnMove(func(h pool.Handle[string], from, to table.Index) {
 		fmt.Println("the record of a dead value:", !p.Contains(h), from, to == table.None)
 	})
@@ -140,35 +141,35 @@ func ExampleTable_OnMove_replaced() {
 	// Output: the record of a dead value: true 0 true
 }
 
-func ExampleTable_Copy() {
+func ExampleTable_Get() {
 	t := bodies()
-	earth, _ := t.Copy("E")
-	_, err := t.Copy("Vulcan")
-	fmt.Println(earth.Name, err)
-	// Output: Earth table: no record by this key
+	earth, _ := t.Get("E")
+	_, ok := t.Get("Vulcan")
+	fmt.Println(earth.Name, ok)
+	// Output: Earth false
 }
 
 func ExampleTable_Set() {
 	t := bodies()
 	fmt.Println(t.Set("M", Body{Name: "Luna"}), t.Set("V", Body{Name: "Venus"}))
-	fmt.Println(t.Copy("M"))
+	fmt.Println(t.Get("M"))
 	fmt.Println(t.SetAt(2, Body{Name: "Moon"}), t.SetAt(3, Body{}))
 	// Output:
 	// true false
-	// {{0 0} 0 Luna} <nil>
+	// {{0 0} 0 Luna} true
 	// true false
 }
 
 func ExampleTable_Pages() {
-	t := table.Must(table.New[uint64, Vec](table.SoA))
+	t := table.Must[uint64, Vec](table.SoA)
 	t.Add(1, Vec{})
 	fmt.Println(t.Pages(), "of 4 KiB: keys, X and Y, for", t.Allocated(), "records")
 	// Output: 3 of 4 KiB: keys, X and Y, for 512 records
 }
 
-func ExampleTable_Reserve() {
-	t := table.Must(table.New[int, Body](table.AoS))
-	t.Reserve(100_000) // no Add moves a record until there are that many
+func ExampleTable_Grow() {
+	t := table.Must[int, Body](table.AoS)
+	t.Grow(100_000) // no Add moves a record until there are that many
 	fmt.Println(t.Allocated())
 	// Output: 131072
 }
@@ -176,17 +177,16 @@ func ExampleTable_Reserve() {
 // Clear keeps the memory for the next records, and Trim gives it back.
 func ExampleTable_Clear() {
 	t := bodies()
-	t.Clear()
-	fmt.Println(t.Len(), t.Allocated())
+	fmt.Println(t.Clear(), t.Len(), t.Allocated())
 	fmt.Println(t.Trim() > 0, t.Allocated())
 	// Output:
-	// 0 256
+	// 3 0 256
 	// true 0
 }
 
 func ExampleTable_Trim() {
 	t := bodies()
-	t.Reserve(100_000)
+	t.Grow(100_000)
 	fmt.Println(t.Allocated(), t.Trim() > 0, t.Allocated(), t.Len())
 	// Output: 131072 true 256 3
 }
@@ -204,12 +204,12 @@ func ExampleTable_WriteTo() {
 		fmt.Println(err)
 		return
 	}
-	notes = table.Must(table.ForHandles[string, struct{ Text string }](p, table.AoS))
+	notes = table.MustForHandles[string, struct{ Text string }](p, table.AoS)
 	if _, err := notes.ReadFrom(&file); err != nil {
 		fmt.Println(err)
 		return
 	}
-	note, _ := notes.Copy(h)
+	note, _ := notes.Get(h)
 	fmt.Println(notes.Len(), p.MustGet(h), note.Text)
 	// Output: 4 c note on c
 }
@@ -218,11 +218,40 @@ func ExampleTable_ReadFrom() {
 	var file bytes.Buffer
 	_, _ = bodies().WriteTo(&file)
 
-	t := table.Must(table.New[string, Body](table.AoS))
+	t := table.Must[string, Body](table.AoS)
 	mass := table.Column(t, func(b *Body) *float64 { return &b.Mass }) // stays valid
 	_, err := t.ReadFrom(&file)
 	fmt.Println(err, t.Keys(), *mass.At(t.Lookup("M")))
 	// Output: <nil> [S E M] 0.04
+}
+
+// Bodies had no name.
+func ExampleReadFromFunc() {
+	type nameless struct{ Mass float64 }
+	old := table.Must[string, nameless](table.SoA)
+	old.Add("M", nameless{0.04})
+	var file bytes.Buffer
+	_, _ = old.WriteTo(&file)
+
+	t := table.Must[string, Body](table.SoA)
+	_, err := table.ReadFromFunc(t, &file, func(b *nameless) (Body, error) { return Body{Mass: b.Mass, Name: "unknown"}, nil })
+	fmt.Println(t.Get("M"))
+	fmt.Println(err)
+	// Output:
+	// {{0 0} 0.04 unknown} true
+	// <nil>
+}
+
+// A table beside a dense store: the record of a value that has gone is not found.
+func ExampleForLive() {
+	s := dense.Must[string](nil)
+	t, err := table.ForLive[string, Body](s.Alive, table.SoA)
+	earth, _ := s.Create("E")
+	t.Add(earth, Body{Name: "Earth"})
+	s.Kill(earth)
+	s.Refresh()
+	fmt.Println(t.Lookup(earth).IsSet(), t.RemoveDead(), err)
+	// Output: false 1 <nil>
 }
 
 func ExampleTable_All() {
@@ -237,20 +266,20 @@ func ExampleColumn() {
 	x := table.Column(t, func(b *Body) *float64 { return &b.Pos.X }) // also within nested structs
 	*x.At(t.Lookup("M")) = 7
 	fmt.Println(x.Len())
-	fmt.Println(t.Copy("M"))
+	fmt.Println(t.Get("M"))
 	// Output:
 	// 3
-	// {{7 0.1} 0.04 Moon} <nil>
+	// {{7 0.1} 0.04 Moon} true
 }
 
 func ExampleColumn_wholeRecords() {
-	t := table.Must(table.New[string, Body](table.AoS)) // under SoA no record lies in one place
+	t := table.Must[string, Body](table.AoS) // under SoA no record lies in one place
 	t.Add("E", Body{Name: "Earth", Mass: 1})
 	body := table.Column(t, func(b *Body) *Body { return b })
 	b := body.At(t.Lookup("E"))
 	b.Name, b.Mass = "Terra", 6e24
-	fmt.Println(t.Copy("E"))
-	// Output: {{0 0} 6e+24 Terra} <nil>
+	fmt.Println(t.Get("E"))
+	// Output: {{0 0} 6e+24 Terra} true
 }
 
 func ExampleView_All() {

@@ -1,12 +1,14 @@
 package table_test
 
 import (
+	"bytes"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
+	"coatcheck/pool/dense"
 	"coatcheck/pool/table"
 )
 
@@ -55,6 +57,48 @@ func TestReplacedRecordIsTold(t *testing.T) {
 	})
 }
 
+// TestStoreTellsWhoDied: a table by handles of a dense store finds the records of the living alone,
+// and another value in the slot of a dead one replaces its record.
+func TestStoreTellsWhoDied(t *testing.T) {
+	each(t, func(t *testing.T, l table.Layout) {
+		s := dense.Must[int](nil)
+		tb, err := table.ForLive[int, pair](s.Alive, l)
+		require.NoError(t, err)
+		var hs []handle
+		for i := range 1000 {
+			h, err := s.Create(i)
+			require.NoError(t, err)
+			hs = append(hs, h)
+		}
+		tb.Grow(len(hs))
+		for i, h := range hs {
+			require.EqualValues(t, i, tb.Add(h, pair{i, i}))
+		}
+		s.Kill(hs[7])
+		require.EqualValues(t, 7, tb.Lookup(hs[7]), "it stays until Refresh")
+		s.Refresh()
+		require.Equal(t, table.None, tb.Lookup(hs[7]))
+		require.Equal(t, table.None, tb.Add(hs[7], pair{}))
+		next, err := s.Create(0)
+		require.NoError(t, err)
+		require.Equal(t, hs[7].Index(), next.Index())
+		require.EqualValues(t, 7, tb.Add(next, pair{7, 8}))
+		s.Kill(hs[9])
+		s.Refresh()
+		require.Equal(t, 1, tb.RemoveDead())
+		require.Equal(t, 999, tb.Len())
+
+		var b bytes.Buffer
+		_, err = tb.WriteTo(&b)
+		require.NoError(t, err)
+		s.Kill(next)
+		s.Refresh()
+		_, err = tb.ReadFrom(&b)
+		require.NoError(t, err)
+		require.Equal(t, 998, tb.Len(), "of the dead, no record is read")
+	})
+}
+
 // TestPoolChangesMeanwhile: other goroutines may use the pool of a table. A handle that
 // dies meanwhile is found or not, and its record is never another's.
 func TestPoolChangesMeanwhile(t *testing.T) {
@@ -91,7 +135,7 @@ func TestPoolChangesMeanwhile(t *testing.T) {
 			case 2:
 				tb.Remove(old)
 			}
-			if r, err := tb.Copy(old); err == nil && r.h != old {
+			if r, ok := tb.Get(old); ok && r.h != old {
 				t.Errorf("%v finds the record of %v", old, r.h)
 			}
 			if i%1000 == 0 {

@@ -20,12 +20,12 @@ func each(t *testing.T, f func(t *testing.T, l table.Layout)) {
 
 // of returns an empty table.
 func of[K comparable, R any](l table.Layout) *table.Table[K, R] {
-	return table.Must(table.New[K, R](l))
+	return table.Must[K, R](l)
 }
 
 // forHandles returns an empty table by handles of p.
 func forHandles[R, T any](p *pool.Pool[T], l table.Layout) *table.Table[pool.Handle[T], R] {
-	return table.Must(table.ForHandles[T, R](p, l))
+	return table.MustForHandles[T, R](p, l)
 }
 
 // requirePanicText requires that f panics with a text of this package that contains each

@@ -6,7 +6,7 @@ import "iter"
 func (t *Table[K, R]) has(i Index) bool { return uint(i) < uint(t.rows.n) }
 
 // Lookup returns the Index of the record by the key k, or None if there is none. It costs a
-// look-up in a map or, in a table from ForHandles, two loads and a [pool.Pool.Contains]. It
+// look-up in a map or, in a table by handles, two loads and a [pool.Pool.Contains]. It
 // panics for a key for which a map would panic.
 func (t *Table[K, R]) Lookup(k K) Index {
 	if t.index == nil {
@@ -15,32 +15,32 @@ func (t *Table[K, R]) Lookup(k K) Index {
 	return t.index.find(k)
 }
 
-// KeyAt returns the key of the record at i, and ErrRange if there is none.
-func (t *Table[K, R]) KeyAt(i Index) (k K, err error) {
+// KeyAt returns the key of the record at i, and false if there is none.
+func (t *Table[K, R]) KeyAt(i Index) (k K, ok bool) {
 	if !t.has(i) {
-		return k, ErrRange
+		return k, false
 	}
-	return t.keys[i], nil
+	return t.keys[i], true
 }
 
-// Copy returns a shallow copy of the record by the key k, and ErrNotFound if there is none. Later
-// changes of the table do not change the copy.
-func (t *Table[K, R]) Copy(k K) (r R, err error) {
+// Get returns a shallow copy of the record by the key k, and false if there is none. Later changes
+// of the table do not change the copy.
+func (t *Table[K, R]) Get(k K) (r R, ok bool) {
 	i := t.Lookup(k)
 	if i == None {
-		return r, ErrNotFound
+		return r, false
 	}
 	load(&t.rows, i, &r)
-	return r, nil
+	return r, true
 }
 
-// CopyAt returns a copy of the record at i, and ErrRange if there is none.
-func (t *Table[K, R]) CopyAt(i Index) (r R, err error) {
+// GetAt returns a copy of the record at i, and false if there is none.
+func (t *Table[K, R]) GetAt(i Index) (r R, ok bool) {
 	if !t.has(i) {
-		return r, ErrRange
+		return r, false
 	}
 	load(&t.rows, i, &r)
-	return r, nil
+	return r, true
 }
 
 // Set overwrites the record by the key k with r, and returns false if there is none.

@@ -57,10 +57,10 @@ func operations[K comparable]() []operation[K] {
 		{"RemoveAt", 1, func(s s, d d) (any, bool) { return index(s.RemoveAt(d.i)) }},
 		{"RemoveDead", 5, func(s s, d d) (any, bool) { n := s.RemoveDead(); return n, n > 0 }},
 		{"Clear", 1, func(s s, d d) (any, bool) {
-			if d.n == 0 {
-				s.Clear()
+			if d.n > 0 {
+				return nil, false
 			}
-			return nil, d.n == 0
+			return s.Clear(), true
 		}},
 		{"Set", 1, func(s s, d d) (any, bool) { ok := s.Set(d.k, d.record()); return ok, ok }},
 		{"SetAt", 1, func(s s, d d) (any, bool) { ok := s.SetAt(d.i, d.record()); return ok, ok }},
@@ -99,14 +99,14 @@ func newMachine[K comparable](t testing.TB, m model[K], key, fresh func() K, cho
 		s.OnMove(func(k K, from, to table.Index) {
 			s.moves = append(s.moves, moved(k, from, to))
 			if to == table.None { // another record is in its place
-				if got, err := s.KeyAt(from); err != nil || got == k || s.Lookup(got) != from || s.Lookup(k) != to {
-					t.Fatalf("%v: OnMove(%v, %d, %d), but there is %v, %v", l, k, from, to, got, err)
+				if got, ok := s.KeyAt(from); !ok || got == k || s.Lookup(got) != from || s.Lookup(k) != to {
+					t.Fatalf("%v: OnMove(%v, %d, %d), but there is %v, %v", l, k, from, to, got, ok)
 				}
 				mc.done["replaced"]++
 				return
 			}
-			if got, err := s.KeyAt(to); err != nil || got != k || s.Len() != int(from) {
-				t.Fatalf("%v: OnMove(%v, %d, %d), but there is %v, %v", l, k, from, to, got, err)
+			if got, ok := s.KeyAt(to); !ok || got != k || s.Len() != int(from) {
+				t.Fatalf("%v: OnMove(%v, %d, %d), but there is %v, %v", l, k, from, to, got, ok)
 			}
 		})
 		mc.sides = append(mc.sides, s)
@@ -151,7 +151,7 @@ func (mc *machine[K]) step() {
 		mc.all()
 		return
 	case 1:
-		mc.reserve(len(mc.m.keys) + mc.choose(40))
+		mc.grow(mc.choose(40))
 		return
 	case 2:
 		mc.trim()
@@ -187,45 +187,45 @@ func (mc *machine[K]) step() {
 
 // look checks what a side finds by the key and the index of d.
 func (mc *machine[K]) look(s *side[K], d *drawn[K]) {
-	found := func(r record, err, none error) table.Index {
+	found := func(r record, ok bool) table.Index {
 		switch {
-		case err == none:
+		case !ok:
 			return table.None
-		case err == nil && r.differs(r.ID) == "":
+		case r.differs(r.ID) == "":
 			return table.Index(slices.Index(mc.m.ids, r.ID))
 		}
-		mc.t.Fatalf("%v: a copy by %s returned %v, %v", s.Layout(), d.text(), r.ID, err)
+		mc.t.Fatalf("%v: a copy by %s returned %v", s.Layout(), d.text(), r.ID)
 		return 0
 	}
 	at := d.i
 	if at < 0 || int(at) >= len(mc.m.keys) {
 		at = table.None
 	}
-	byKey, err := s.Copy(d.k)
-	byIndex, err2 := s.CopyAt(d.i)
-	k, err3 := s.KeyAt(d.i)
+	byKey, ok := s.Get(d.k)
+	byIndex, ok2 := s.GetAt(d.i)
+	k, ok3 := s.KeyAt(d.i)
 	want := mc.m.Lookup(d.k)
-	if s.Lookup(d.k) != want || found(byKey, err, table.ErrNotFound) != want {
-		mc.t.Fatalf("%v: key %v is at %d, with a copy of %d, %v; want %d", s.Layout(), d.k, s.Lookup(d.k), byKey.ID, err, want)
+	if s.Lookup(d.k) != want || found(byKey, ok) != want {
+		mc.t.Fatalf("%v: key %v is at %d, with a copy of %d, %v; want %d", s.Layout(), d.k, s.Lookup(d.k), byKey.ID, ok, want)
 	}
-	if found(byIndex, err2, table.ErrRange) != at || at.IsSet() && k != mc.m.keys[at] || (err3 == table.ErrRange) == at.IsSet() {
-		mc.t.Fatalf("%v: at %d is %v, %v, and a copy of %d, %v", s.Layout(), d.i, k, err3, byIndex.ID, err2)
+	if found(byIndex, ok2) != at || at.IsSet() && k != mc.m.keys[at] || ok3 != at.IsSet() {
+		mc.t.Fatalf("%v: at %d is %v, %v, and a copy of %d, %v", s.Layout(), d.i, k, ok3, byIndex.ID, ok2)
 	}
 }
 
-// reserve reserves room, which the model does not have.
-func (mc *machine[K]) reserve(room int) {
+// grow makes room for n more, which the model does not have.
+func (mc *machine[K]) grow(n int) {
 	for _, s := range mc.sides {
-		s.Reserve(room)
-		require.GreaterOrEqual(mc.t, s.Allocated(), room)
+		s.Grow(n)
+		require.GreaterOrEqual(mc.t, s.Allocated(), s.Len()+n)
 	}
 }
 
 // trim trims, which leaves the room that growth would have made.
 func (mc *machine[K]) trim() {
 	for _, s := range mc.sides {
-		grown := table.Must(table.New[K, record](s.Layout()))
-		grown.Reserve(s.Len())
+		grown := table.Must[K, record](s.Layout())
+		grown.Grow(s.Len())
 		s.Trim()
 		require.Equal(mc.t, grown.Allocated(), s.Allocated())
 		require.Equal(mc.t, grown.Pages(), s.Pages())
@@ -247,8 +247,8 @@ func (mc *machine[K]) all() {
 			if d := r.differs(mc.m.ids[i]); d != "" || k != mc.m.keys[i] {
 				mc.t.Errorf("%v: All yields %v at %d, want %v; %s", s.Layout(), k, i, mc.m.keys[i], d)
 			}
-			if other, err := s.CopyAt(i); err != nil || other.ID != r.ID || s.Lookup(k) != mc.m.Lookup(k) {
-				mc.t.Errorf("%v: Lookup(%v) returned %v, CopyAt(%v) %v, %v", s.Layout(), k, s.Lookup(k), i, other.ID, err)
+			if other, ok := s.GetAt(i); !ok || other.ID != r.ID || s.Lookup(k) != mc.m.Lookup(k) {
+				mc.t.Errorf("%v: Lookup(%v) returned %v, GetAt(%v) %v, %v", s.Layout(), k, s.Lookup(k), i, other.ID, ok)
 			}
 			for j, c := range s.columns {
 				if !c(i, &r) {

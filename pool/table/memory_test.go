@@ -42,29 +42,29 @@ func growth[K comparable, R any](t *testing.T, l table.Layout, first, pages int)
 	tb := of[K, R](l)
 	require.Zero(t, tb.Allocated()+tb.Pages())
 	for want := first; want <= 16*first; want *= 2 {
-		tb.Reserve(want/2 + 1)
+		tb.Grow(want/2 + 1)
 		require.Equal(t, want, tb.Allocated())
 		if want == first {
 			require.Equal(t, pages, tb.Pages(), "%T", tb)
 		}
-		tb.Reserve(0) // never less
+		tb.Grow(0) // never less
 		require.Equal(t, want, tb.Allocated())
 	}
 	var k K
 	var r R
 	rows := 256 * first
-	tb.Reserve(rows)
+	tb.Grow(rows)
 	require.LessOrEqual(t, tb.Pages(), rows*int(unsafe.Sizeof(k)+unsafe.Sizeof(r))/page+10)
 }
 
-// TestReserveRefuses: a number that is too large panics and changes nothing.
-func TestReserveRefuses(t *testing.T) {
+// TestGrowRefuses: a number that is too large panics and changes nothing.
+func TestGrowRefuses(t *testing.T) {
 	each(t, func(t *testing.T, l table.Layout) {
 		tb := pairs(t, l, 10)
 		before := tb.Allocated()
-		requirePanicText(t, func() { tb.Reserve(-1) }, "Reserve of -1")
-		requirePanicText(t, func() { tb.Reserve(math.MaxInt) }, "no room")
-		requirePanicText(t, func() { tb.Reserve(math.MaxInt / (bits.UintSize / 8)) }, "no room")
+		requirePanicText(t, func() { tb.Grow(-1) }, "Grow by -1")
+		requirePanicText(t, func() { tb.Grow(math.MaxInt) }, "no room")
+		requirePanicText(t, func() { tb.Grow(math.MaxInt / (bits.UintSize / 8)) }, "no room")
 		require.Equal(t, before, tb.Allocated())
 		require.Equal(t, table.Index(10), tb.Add(10, pair{}))
 	})
@@ -85,7 +85,7 @@ func TestRemovedRecordsHoldNothing(t *testing.T) {
 			"Remove":   func(tb *table.Table[key, big], k key) { tb.Remove(k) },
 			"RemoveAt": func(tb *table.Table[key, big], _ key) { tb.RemoveAt(0) },
 			"Clear":    func(tb *table.Table[key, big], _ key) { tb.Clear() },
-			"growth":   func(tb *table.Table[key, big], k key) { tb.Remove(k); tb.Reserve(tb.Allocated() + 1) },
+			"growth":   func(tb *table.Table[key, big], k key) { tb.Remove(k); tb.Grow(tb.Allocated() - tb.Len() + 1) },
 			"Set":      func(tb *table.Table[key, big], k key) { tb.Set(k, big{}); tb.Remove(k) },
 		} {
 			tb := of[key, big](l)
@@ -114,9 +114,9 @@ func TestRemovedRecordsHoldNothing(t *testing.T) {
 	})
 }
 
-// TestReserveMakesRoomForTheIndex: no addition allocates below what was reserved, also not for
+// TestGrowMakesRoomForTheIndex: no addition allocates below what there is room for, also not for
 // the index of the keys.
-func TestReserveMakesRoomForTheIndex(t *testing.T) {
+func TestGrowMakesRoomForTheIndex(t *testing.T) {
 	if testkit.Race {
 		t.Skip("the race detector allocates")
 	}
@@ -125,8 +125,8 @@ func TestReserveMakesRoomForTheIndex(t *testing.T) {
 		hs := testkit.Fill(t, p, n, testkit.Number)
 		tb, byHandle := of[int, pair](table.SoA), forHandles[pair](p, table.SoA)
 		for i, part := range []int{n / 2, n} { // the second time with half of the records
-			tb.Reserve(part)
-			byHandle.Reserve(part)
+			tb.Grow(part - tb.Len())
+			byHandle.Grow(part - tb.Len())
 			calls := 0
 			require.Zero(t, testing.AllocsPerRun(1, func() {
 				if calls++; calls == 1 {
@@ -159,12 +159,12 @@ func TestTrimGivesBack(t *testing.T) {
 	}{
 		"handles": {
 			func(i int) { byHandle.Add(hs[i], pair{i, i}) }, func(i int) { byHandle.Remove(hs[i]) }, byHandle.Trim,
-			func(i int) bool { r, err := byHandle.Copy(hs[i]); return err == nil && r == pair{i, i} },
+			func(i int) bool { r, ok := byHandle.Get(hs[i]); return ok && r == pair{i, i} },
 			n * (24 + 7), // of 8 bytes a slot, in most pages
 		},
 		"keys": {
 			func(i int) { byInt.Add(i, pair{i, i}) }, func(i int) { byInt.Remove(i) }, byInt.Trim,
-			func(i int) bool { r, err := byInt.Copy(i); return err == nil && r == pair{i, i} },
+			func(i int) bool { r, ok := byInt.Get(i); return ok && r == pair{i, i} },
 			n * 5 * bits.UintSize / 8, // with key and Index in the map
 		},
 		"large keys": {
@@ -231,8 +231,8 @@ func TestLongArraysTakeNoMemoryThemselves(t *testing.T) {
 	}
 	runtime.GC()
 	require.EqualValues(t, 0, tb.Remove(0))
-	got, err := tb.Copy(1)
-	require.NoError(t, err)
+	got, ok := tb.Get(1)
+	require.True(t, ok)
 	require.True(t, got == want[1], "each pointer and string is in its place")
 }
 
@@ -258,8 +258,8 @@ func TestOperationsDoNotAllocate(t *testing.T) {
 			tb.Set(3, r)
 			tb.SetAt(4, r)
 			for _, k := range []int{11, -1} {
-				c, _ := tb.Copy(k)
-				d, _ := tb.CopyAt(table.Index(k))
+				c, _ := tb.Get(k)
+				d, _ := tb.GetAt(table.Index(k))
 				sum += c.ID + d.ID
 			}
 			for _, id := range ids.All() {

@@ -14,7 +14,7 @@ type subject[K comparable] interface {
 	Remove(k K) table.Index
 	RemoveAt(i table.Index) table.Index
 	RemoveDead() int
-	Clear()
+	Clear() int
 	Set(k K, r record) bool
 	SetAt(i table.Index, r record) bool
 }
@@ -91,7 +91,11 @@ func (m *model[K]) RemoveDead() (n int) {
 	return n
 }
 
-func (m *model[K]) Clear() { m.keys, m.ids = nil, nil }
+func (m *model[K]) Clear() int {
+	n := len(m.keys)
+	m.keys, m.ids = nil, nil
+	return n
+}
 
 func (m *model[K]) SetAt(i table.Index, r record) bool {
 	if i < 0 || int(i) >= len(m.ids) {

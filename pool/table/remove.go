@@ -40,7 +40,7 @@ func (t *Table[K, R]) removeAt(i Index) {
 	leave[R](&t.rows, i, last)
 	t.keys = t.keys[:last]
 	t.rows.n = int(last)
-	if i != last && len(t.moves) > 0 {
+	if i != last && t.moves.Any() {
 		t.tell(k, last, i)
 	}
 }
@@ -61,41 +61,46 @@ func (t *Table[K, R]) RemoveDead() int {
 	return before - t.rows.n
 }
 
-// Clear removes all records. It keeps their memory for new records, but nothing that they pointed
-// to. Every Index and reference ends. It does not call OnMove functions.
+// Clear removes all records, and returns how many. It keeps their memory for new records, but
+// nothing that they pointed to. Every Index and reference ends. It does not call OnMove functions.
 //
 // Clear zeroes the rows and the index, at a quarter or less of what it costs to remove the
 // records one by one.
-func (t *Table[K, R]) Clear() {
+func (t *Table[K, R]) Clear() int {
 	t.change()
+	n := t.rows.n
 	t.index.clear()
 	for c := range t.rows.all {
-		c.wipe(t.rows.n)
+		c.wipe(n)
 	}
 	t.keys = t.keys[:0]
 	t.rows.n = 0
+	return n
 }
 
-// OnMove registers f, for programs that keep an Index. When a removal has moved the last record, of
-// key k, from Index from into the gap at to, the table calls f. In a table from ForHandles it also
-// calls f when Add has replaced the record of a dead handle k: then to is None, and the new record
-// is at from. Functions run in the order of registration, and cannot be removed.
+// OnMove registers f, for programs that keep an Index, and returns a function that takes f back.
+// When a removal has moved the last record, of key k, from Index from into the gap at to, the table
+// calls f. In a table by handles it also calls f when Add has replaced the record of a dead handle
+// k: then to is None, so f must look at to before it uses it as an index, and the new record is at
+// from. Functions run in the order of registration.
 //
 // f may read the table and Set records; any other change panics. If f panics, later functions are
 // not called for this move, RemoveDead leaves other dead records, and AddBatch reports no other
 // replacement.
-func (t *Table[K, R]) OnMove(f func(k K, from, to Index)) {
+func (t *Table[K, R]) OnMove(f func(k K, from, to Index)) (stop func()) {
 	t.change()
 	if f == nil {
 		panic("table: OnMove of a nil function")
 	}
-	t.moves = append(t.moves, f)
+	remove := t.moves.Add(f)
+	return func() {
+		t.change()
+		remove()
+	}
 }
 
 func (t *Table[K, R]) tell(k K, from, to Index) {
 	t.telling = true
 	defer func() { t.telling = false }()
-	for _, f := range t.moves {
-		f(k, from, to)
-	}
+	t.moves.Tell(k, from, to)
 }

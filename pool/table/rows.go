@@ -78,9 +78,13 @@ func (rs *rows) grow(n int) {
 		allocated = 1 << bits.Len(uint(n-1))
 	}
 	if allocated <= 0 || uintptr(allocated) > (math.MaxInt-pageBytes)/rs.widest() {
-		panic(fmt.Sprintf("table: no room for %d records of %d bytes", n, rs.record.Size()))
+		rs.tooMany(n)
 	}
 	rs.resize(allocated)
+}
+
+func (rs *rows) tooMany(n int) {
+	panic(fmt.Sprintf("table: no room for %d records of %d bytes", n, rs.record.Size()))
 }
 
 // trim shrinks the room to what growth to n rows would have made.

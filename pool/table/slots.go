@@ -17,12 +17,21 @@ const wordBytes = bits.UintSize / 8
 // occupant is none, since no incarnation has generation 0.
 type occupant struct{ generation, row uint32 }
 
-// slots is the index of tables from ForHandles: an array by slot, in pages that are made
-// when needed. A pool has fewer than 2^32 slots, each with at most one row, so a row fits
-// 32 bits.
+// slots is the index of tables by handles: an array by slot, in pages that are made when
+// needed. A pool has fewer than 2^32 slots, each with at most one row, so a row fits 32 bits.
 type slots[T any] struct {
-	pool  *pool.Pool[T]
+	pool  *pool.Pool[T]             // what issues the handles, or nil
+	live  func(pool.Handle[T]) bool // what tells live ones, if pool is nil
 	pages []*[slotsPerPage]occupant
+	made  int // slots below it have pages, since reserve
+}
+
+// contains reports whether h is live.
+func (x *slots[T]) contains(h pool.Handle[T]) bool {
+	if x.pool != nil {
+		return x.pool.Contains(h)
+	}
+	return x.live(h)
 }
 
 // at returns the occupant of h's slot, or nil if there is no page for it.
@@ -49,7 +58,7 @@ func (x *slots[T]) provide(h pool.Handle[T]) *occupant {
 }
 
 func (x *slots[T]) find(h pool.Handle[T]) Index {
-	if o := x.at(h); o != nil && o.generation == h.Generation() && x.pool.Contains(h) {
+	if o := x.at(h); o != nil && o.generation == h.Generation() && x.contains(h) {
 		return Index(o.row)
 	}
 	return None
@@ -63,7 +72,7 @@ func (x *slots[T]) held(h pool.Handle[T]) Index {
 }
 
 func (x *slots[T]) claim(h pool.Handle[T], next Index, keys []pool.Handle[T]) Index {
-	if !x.pool.Contains(h) {
+	if !x.contains(h) {
 		return None
 	}
 	o := x.provide(h)
@@ -91,16 +100,23 @@ func (x *slots[T]) unclaim(h pool.Handle[T], keys []pool.Handle[T]) {
 	}
 }
 
-// reserve makes the pages of all slots that the pool has, and of n at least, but of no more
-// than its Capacity. A slot that comes later gets its page with its first record.
+// reserve makes the pages of the first n slots, but of no more than there can be. A later slot
+// gets its page with its first record.
+//
+// The naive index makes the pages of all slots that the pool has: then a Grow for ten records
+// costs what the pool does.
 func (x *slots[T]) reserve(n int) {
-	n = max(min(n, x.pool.Cap()), x.pool.Stats().Allocated)
-	for i := 0; i < n; i += slotsPerPage {
-		x.provide(pool.Handle[T](i))
+	most := pool.MaxCapacity
+	if x.pool != nil {
+		most = x.pool.Cap()
+	}
+	n = min(n, most)
+	for ; x.made < n; x.made += slotsPerPage {
+		x.provide(pool.Handle[T](x.made))
 	}
 }
 
-func (x *slots[T]) empty() index[pool.Handle[T]] { return &slots[T]{pool: x.pool} }
+func (x *slots[T]) empty() index[pool.Handle[T]] { return &slots[T]{pool: x.pool, live: x.live} }
 
 func (x *slots[T]) clear() {
 	for _, page := range x.pages {
@@ -112,6 +128,7 @@ func (x *slots[T]) clear() {
 
 // trim frees the pages without occupants.
 func (x *slots[T]) trim() (freed int64) {
+	x.made = 0
 	kept := 0
 	for i, page := range x.pages {
 		switch {
@@ -133,4 +150,4 @@ func (x *slots[T]) trim() (freed int64) {
 
 func (x *slots[T]) set(h pool.Handle[T], i Index) { x.at(h).row = uint32(i) }
 func (x *slots[T]) drop(h pool.Handle[T])         { *x.at(h) = occupant{} }
-func (x *slots[T]) dead(h pool.Handle[T]) bool    { return !x.pool.Contains(h) }
+func (x *slots[T]) dead(h pool.Handle[T]) bool    { return !x.contains(h) }

@@ -130,16 +130,38 @@ func mustKeep[K comparable](keys []K, copies *codec.Copier) error {
 // the snapshot. Every Index and reference ends, and every View stays valid. It does not call
 // OnMove functions.
 //
-// In a table from ForHandles, ReadFrom leaves out records whose handles the pool refuses, and
+// In a table by handles, ReadFrom leaves out records whose handles the pool refuses, and
 // later records move up. So first read the pool by [pool.ReadFrom], and make the table for it.
 //
 // The error wraps pool.ErrCorrupt, pool.ErrVersion or pool.ErrType, or r's error; t has not
 // changed then. Input may be hostile: memory grows as in pool.ReadFrom and Add. Both old and new
 // records are in memory until ReadFrom returns.
 func (t *Table[K, R]) ReadFrom(r io.Reader) (int64, error) {
+	return t.readFrom(r, recordsOfPiece[K, R](), pool.ReadFrom[entry[K, R]])
+}
+
+// ReadFromFunc is [Table.ReadFrom] for records whose type has changed. It reads a snapshot of
+// records of type Old, and stores what convert makes of each, in the order of their Index.
+// [pool.ReadFromFunc] says what Old may be, and what an error of convert becomes; the handle in it
+// has the record's place in its piece as index.
+func ReadFromFunc[Old any, K comparable, R any](t *Table[K, R], r io.Reader, convert func(*Old) (R, error)) (int64, error) {
+	of := func(e *entry[K, Old]) (entry[K, R], error) {
+		record, err := convert(&e.Record)
+		return entry[K, R]{e.Key, record}, err
+	}
+	return t.readFrom(r, recordsOfPiece[K, Old](), func(r io.Reader, opts *pool.Options[entry[K, R]]) (*pool.Pool[entry[K, R]], error) {
+		return pool.ReadFromFunc(r, opts, of)
+	})
+}
+
+// pieceReader reads a piece of a snapshot.
+type pieceReader[K, R any] func(io.Reader, *pool.Options[entry[K, R]]) (*pool.Pool[entry[K, R]], error)
+
+// readFrom is ReadFrom of pieces that have so many records, but for the last, and are read by from.
+func (t *Table[K, R]) readFrom(r io.Reader, perPiece int, from pieceReader[K, R]) (int64, error) {
 	t.change()
 	s := stream{r: r}
-	next, err := t.read(&s)
+	next, err := t.read(&s, perPiece, from)
 	if err != nil {
 		return s.n, fmt.Errorf("table: ReadFrom: after %d bytes: %w", s.n, err)
 	}
@@ -149,7 +171,7 @@ func (t *Table[K, R]) ReadFrom(r io.Reader) (int64, error) {
 }
 
 // read returns a table with the records of a snapshot.
-func (t *Table[K, R]) read(s *stream) (*Table[K, R], error) {
+func (t *Table[K, R]) read(s *stream, perPiece int, from pieceReader[K, R]) (*Table[K, R], error) {
 	head := make([]byte, len(magic)+12)
 	if err := s.fill(head); err != nil {
 		return nil, err
@@ -168,8 +190,8 @@ func (t *Table[K, R]) read(s *stream) (*Table[K, R], error) {
 	for first := true; first || left > 0; first = false {
 		// The Capacity bounds what forged vacant slots take. On a 32-bit platform records may be
 		// smaller by half, so that a piece that was written there has twice as many.
-		most := max(1, min(left, 2*uint64(recordsOfPiece[K, R]())))
-		p, err := pool.ReadFrom(s, &pool.Options[entry[K, R]]{Shards: 1, Capacity: int(most)})
+		most := max(1, min(left, 2*uint64(perPiece)))
+		p, err := from(s, &pool.Options[entry[K, R]]{Shards: 1, Capacity: int(most)})
 		if errors.Is(err, pool.ErrFull) {
 			err = fmt.Errorf("%w: a piece of too many records: %w", pool.ErrCorrupt, err)
 		}

@@ -104,8 +104,8 @@ func testCopy[K comparable](t *testing.T, l table.Layout, n int, key func(i int)
 	require.True(t, slices.Equal(tb.Keys(), c.Keys()))
 	require.Equal(t, n, ids.Len())
 	for k, r := range tb.All() {
-		got, err := c.Copy(k)
-		require.NoError(t, err)
+		got, ok := c.Get(k)
+		require.True(t, ok)
 		require.Equal(t, r, got)
 		require.Equal(t, r.ID, *ids.At(c.Lookup(k)), "a View from before")
 	}
@@ -145,9 +145,8 @@ func TestSnapshotKeepsHandles(t *testing.T) {
 		require.Equal(t, want, c.Keys())
 		require.Zero(t, c.RemoveDead())
 		for i, h := range hs {
-			r, err := c.Copy(h)
-			if i%5 == 2 {
-				require.ErrorIs(t, err, table.ErrNotFound)
+			if r, ok := c.Get(h); i%5 == 2 {
+				require.False(t, ok)
 			} else {
 				require.Equal(t, savedOf(i), r)
 			}
@@ -164,7 +163,47 @@ func TestSnapshotKeepsHandles(t *testing.T) {
 		stranger := forHandles[saved](pool.Must(&pool.Options[int]{Origin: 1}), l)
 		requireRead(t, stranger, b)
 		require.Zero(t, stranger.Len(), "a pool that knows none of the handles")
-		require.Less(t, testkit.Allocated(func() { stranger.Reserve(1) }), uint64(64<<10), "nothing is kept of them")
+		require.Less(t, testkit.Allocated(func() { stranger.Grow(1) }), uint64(64<<10), "nothing is kept of them")
+	})
+}
+
+// TestReadFromFuncConverts: records keep their keys and their order, whose type changes, also to
+// one of another size, of which a piece has another number.
+func TestReadFromFuncConverts(t *testing.T) {
+	type long struct {
+		Wide [40]uint64
+		ID   int
+	}
+	each(t, func(t *testing.T, l table.Layout) {
+		const n = 6000
+		tb := of[int, pair](l)
+		for i := range n {
+			tb.Add(-i, pair{i, 2 * i})
+		}
+		tb.RemoveAt(0)
+		b := written(t, tb)
+		c := of[int, long](other(l))
+		c.Add(7, long{})
+		calls := 0
+		read, err := table.ReadFromFunc(c, bytes.NewReader(b), func(p *pair) (long, error) { calls++; return long{ID: p.B}, nil })
+		require.NoError(t, err)
+		require.EqualValues(t, len(b), read)
+		require.Equal(t, n-1, calls)
+		require.Equal(t, tb.Keys(), c.Keys())
+		for k, r := range c.All() {
+			require.Equal(t, -2*k, r.ID)
+		}
+		back := written(t, c)
+		_, err = table.ReadFromFunc(tb, bytes.NewReader(back), func(p *long) (pair, error) { return pair{p.ID, 0}, nil })
+		require.NoError(t, err)
+		require.Equal(t, tb.Keys(), c.Keys())
+
+		errTest := errors.New("test")
+		_, err = table.ReadFromFunc(c, bytes.NewReader(b), func(p *pair) (long, error) { return long{}, errTest })
+		require.ErrorIs(t, err, errTest)
+		_, err = table.ReadFromFunc(c, bytes.NewReader(b), func(p *saved) (long, error) { return long{}, nil })
+		require.ErrorIs(t, err, pool.ErrType)
+		require.Equal(t, n-1, c.Len(), "nothing has changed")
 	})
 }
 
@@ -204,8 +243,8 @@ func TestSnapshotRefusesWhatIsCorrupt(t *testing.T) {
 			require.ErrorIs(t, refusal(bytes.NewReader(mixed)), pool.ErrCorrupt, "%d bytes of the next were written over it", i)
 		}
 	}
-	r, err := c.Copy("old")
-	require.NoError(t, err)
+	r, ok := c.Get("old")
+	require.True(t, ok)
 	require.Equal(t, savedOf(7), r)
 	for i := range int64(len(b)) {
 		n, err := tb.WriteTo(&short{left: i})

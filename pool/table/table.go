@@ -3,9 +3,11 @@ package table
 import (
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
 
 	"coatcheck/pool"
+	"coatcheck/pool/internal/moves"
 )
 
 // Table keeps records of type R, a struct, each by a key. The records are at [Index] 0 to Len-1,
@@ -14,17 +16,17 @@ import (
 //
 // Any number of goroutines may read a table at once. One goroutine may change it while none
 // reads. These change it: Add, AddBatch, Remove, RemoveAt, RemoveDead, Clear, Set, SetAt,
-// Reserve, Trim, ReadFrom and OnMove. A write through a [View] changes only its field, so
+// Grow, Trim, ReadFrom and OnMove. A write through a [View] changes only its field, so
 // goroutines may write to different columns, or to parts of one, in parallel.
 //
-// [New] and [ForHandles] return a Table. A zero Table panics when a record is added or looked up.
+// [New], [ForHandles] and [ForLive] return a Table. A zero Table panics when a record is added or looked up.
 // A Table must not be copied (vet reports it).
 type Table[K comparable, R any] struct {
 	_       noCopy
 	rows    rows
 	keys    []K // keys[i] names record i; its memory is a column like any other
 	index   index[K]
-	moves   []func(k K, from, to Index)
+	moves   moves.Functions[K, Index]
 	telling bool // a function passed to OnMove is running
 }
 
@@ -61,7 +63,7 @@ type index[K comparable] interface {
 }
 
 // New returns an empty table of records of type R by keys of type K. It returns an error unless R
-// is a struct and l a Layout. The first Add, or Reserve, allocates.
+// is a struct and l a Layout. The first Add, or Grow, allocates.
 //
 // The columns are the fields of R, exported or not. They need no registration or generated code,
 // and may hold pointers. A field that is a struct, embedded or not, is one column. Blank fields
@@ -78,7 +80,7 @@ func New[K comparable, R any](l Layout) (*Table[K, R], error) {
 // [pool.Pool.Contains]. The index takes 8 bytes a slot, in blocks of 512 slots, where there are
 // records.
 //
-// Once a value is removed from p, Lookup, Copy, Set and Remove no longer find its record, and Add
+// Once a value is removed from p, Lookup, Get, Set and Remove no longer find its record, and Add
 // refuses the handle. The record stays: Len counts it, and Keys, All and columns show it. It goes
 // by RemoveDead or RemoveAt, or when Add replaces it for the next value in that slot. So remove
 // the record before the value, or call [Table.RemoveDead] now and then.
@@ -93,8 +95,29 @@ func ForHandles[T, R any](p *pool.Pool[T], l Layout) (*Table[pool.Handle[T], R],
 	return build[pool.Handle[T], R](l, &slots[T]{pool: p})
 }
 
-// Must returns t, or panics if err is not nil. Wrap a call of New or ForHandles in it.
-func Must[K comparable, R any](t *Table[K, R], err error) *Table[K, R] {
+// ForLive is [ForHandles] for handles that something else issues, such as a dense.Store. live
+// reports whether a handle names anything now, as the Store's method Alive does:
+//
+//	t, err := table.ForLive[Enemy, Shield](enemies.Alive, table.SoA)
+//
+// Of the handles of one slot, live must accept one at most, and none again that it has refused. The
+// table calls live for each look-up. ForLive returns an error if live is nil, and where New does.
+func ForLive[T, R any](live func(pool.Handle[T]) bool, l Layout) (*Table[pool.Handle[T], R], error) {
+	if live == nil {
+		return nil, errors.New("table: ForLive of a nil function")
+	}
+	return build[pool.Handle[T], R](l, &slots[T]{live: live})
+}
+
+// Must is like [New] but panics instead of returning an error.
+func Must[K comparable, R any](l Layout) *Table[K, R] { return must(New[K, R](l)) }
+
+// MustForHandles is like [ForHandles] but panics instead of returning an error.
+func MustForHandles[T, R any](p *pool.Pool[T], l Layout) *Table[pool.Handle[T], R] {
+	return must(ForHandles[T, R](p, l))
+}
+
+func must[K comparable, R any](t *Table[K, R], err error) *Table[K, R] {
 	if err != nil {
 		panic(err)
 	}
@@ -135,24 +158,27 @@ func (t *Table[K, R]) Pages() int { return t.rows.pages() }
 // Layout returns the layout that the table was made with.
 func (t *Table[K, R]) Layout() Layout { return t.rows.layout }
 
-// Reserve makes room for n records in all: no Add allocates columns before Len reaches n.
-// Allocated grows to a power of two; only Trim makes it less. Reserve panics if n is negative, or
-// too large to be allocated.
+// Grow makes room for n records more than there are: the next n Adds allocate no columns.
+// Allocated grows to a power of two; only Trim makes it less. Grow panics if n is negative, or too
+// large to be allocated.
 //
-// Reserve also makes room for the keys in the index. A map may still allocate where it tidies up
+// Grow also makes room for the keys in the index. A map may still allocate where it tidies up
 // after removals, and for each key of more than 128 bytes. An index of handles gets 8 bytes for
-// each slot that the pool has, and for n slots at least. So call Reserve when the pool has its
-// slots.
+// each of the first Len + n slots: those that a pool uses first. A record in a later slot may
+// allocate the 4 KiB that 512 slots share.
 //
-// Reserve is O(n), and reads every slot of the pool. References end, as when the table grows.
-func (t *Table[K, R]) Reserve(n int) {
+// Grow is O(n), amortized over many calls. References end, as when the table grows.
+func (t *Table[K, R]) Grow(n int) {
 	t.change()
 	if n < 0 {
-		panic(fmt.Sprintf("table: Reserve of %d records", n))
+		panic(fmt.Sprintf("table: Grow by %d records", n))
 	}
-	t.grow(n)
 	if n > 0 {
-		t.index.reserve(n)
+		if n > math.MaxInt-t.rows.n {
+			t.rows.tooMany(n)
+		}
+		t.grow(t.rows.n + n)
+		t.index.reserve(t.rows.n + n)
 	}
 }
 

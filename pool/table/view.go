@@ -31,7 +31,7 @@ type View[F any] struct {
 // outside R, or is no F by R's type.
 //
 // Under AoS the selector may return its argument; then the View is of whole records. Under SoA
-// Column panics then. For code that runs under both, CopyAt and SetAt take whole records. Column
+// Column panics then. For code that runs under both, GetAt and SetAt take whole records. Column
 // costs far more than a look-up: call it once, not for each record.
 func Column[F any, K comparable, R any](t *Table[K, R], field func(*R) *F) View[F] {
 	if t.index == nil {
@@ -43,7 +43,7 @@ func Column[F any, K comparable, R any](t *Table[K, R], field func(*R) *F) View[
 	switch {
 	case ok:
 	case typ == t.rows.record:
-		panic(fmt.Sprintf("table: Column of whole records, %v, under SoA, where none lies in one place; CopyAt and SetAt load and store them", typ))
+		panic(fmt.Sprintf("table: Column of whole records, %v, under SoA, where none lies in one place; GetAt and SetAt load and store them", typ))
 	default:
 		panic(fmt.Sprintf("table: Column: the selector points at offset %d of %v, where there is no field of type %v", offset, t.rows.record, typ))
 	}
