@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"coatcheck/internal/atom"
+	"coatcheck/internal/bubble"
 )
 
 // ages tells how old guards are. A pin that reads a clock would take several times as long. So
@@ -16,15 +17,24 @@ import (
 // scan notes an epoch only once it has ended, which is when NextEpoch is above it: a Pin that begins
 // later has a greater epoch (L10). Guards with that epoch began before the clock was read.
 //
-// Both words only grow, and since is raised first. So the since that is found with an ended is
-// that of its note, or later, and an age that is computed from it is too low at most.
+// The clock of a bubble of package testing/synctest is another one (package bubble), so the two are
+// kept apart. By the other clock a guard's age begins with the first Age. The clocks of two bubbles
+// may show any times; then an age is too low, or that of another guard which was left pinned.
 type ages struct {
-	_ [48]byte // pins read the words from clock to most, which lie on other cache lines
+	_ [32]byte // pins read the words from clock to most, which lie on other cache lines
 
-	// since is in nanoseconds of now.
+	bubbled age // nothing writes it outside of tests
+	real    age
+}
+
+// age is an epoch that ended, and when. Both words only grow, and since is raised first. So the
+// since that is found with an ended is that of its note, or later, and an age that is computed from
+// it is too low at most.
+type age struct {
+	// since is in nanoseconds of the clock.
 	//
-	//	writers  note, for Scan and Age, which only raises them
-	//	readers  Scan and Age
+	//	writers  note, which only raises them
+	//	readers  note and Age
 	ended, since atom.Uint64
 }
 
@@ -33,12 +43,26 @@ var started = time.Now()
 
 func now() uint64 { return uint64(time.Since(started)) }
 
-// note notes the time if that epoch has ended and was not noted before.
-func (d *Domain) note(oldest uint64) {
-	if oldest >= d.ended.Load() && oldest < d.NextEpoch() {
-		raise(&d.since, now())
-		raise(&d.ended, oldest+1)
+// read reads the clock.
+func (d *Domain) read() (*age, uint64) {
+	t := time.Now()
+	if bubble.Read(t) {
+		return &d.bubbled, uint64(t.UnixNano())
 	}
+	return &d.real, uint64(t.Sub(started))
+}
+
+// note notes the time if that epoch has ended and was not noted before, by either clock.
+func (d *Domain) note(oldest uint64) {
+	if oldest >= d.real.ended.Load() && oldest >= d.bubbled.ended.Load() && oldest < d.NextEpoch() {
+		a, t := d.read()
+		a.note(oldest, t)
+	}
+}
+
+func (a *age) note(oldest, t uint64) {
+	raise(&a.since, t)
+	raise(&a.ended, oldest+1)
 }
 
 // Age returns for how long, at least, the oldest guard that a scan of d has found has been
@@ -50,12 +74,18 @@ func (d *Domain) Age(p Pins) time.Duration {
 		return 0
 	}
 	d.Stamp()
-	d.note(p.Oldest)
-	if p.Oldest >= d.ended.Load() {
-		return 0 // there is none, or the epoch is the last
+	a, t := d.read()
+	if p.Oldest >= a.ended.Load() {
+		if p.Oldest < d.NextEpoch() { // there is one, and its epoch is not the last
+			a.note(p.Oldest, t)
+		}
+		return 0
 	}
-	since := d.since.Load() // before the clock is read, or a note between the two would be later
-	return time.Duration(now() - since)
+	since := a.since.Load() // before the clock is read, or a note between the two would be later
+	if _, t = d.read(); t < since {
+		return 0 // by the clock of an earlier bubble
+	}
+	return time.Duration(t - since)
 }
 
 // raise makes a word that only grows at least v. Failure of the compare-and-swap means that

@@ -295,14 +295,15 @@ func (d *Domain) Synchronize(ctx context.Context) error {
 	return Wait(ctx, func() bool { return d.Expired(stamp) })
 }
 
-// Wait calls done until it returns true. The pauses between the calls grow to a millisecond. If
-// ctx is done and done has returned false, Wait returns ctx's error and its cause.
+// Wait calls done until it returns true. The pauses between the calls grow: to a millisecond, and
+// then with what was waited. If ctx is done and done has returned false, Wait returns ctx's error and
+// its cause.
 func Wait(ctx context.Context, done func() bool) error {
 	for round := 0; !done(); round++ {
 		if ctx.Err() != nil {
 			return cause.Of(ctx)
 		}
-		atom.Pause(round)
+		atom.PauseUnless(round, ctx.Done())
 	}
 	return nil
 }

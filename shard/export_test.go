@@ -110,14 +110,14 @@ func (g *goal) Reached() bool {
 // Len returns how many slots wait for End. Leave is End that leaves reclaiming to others.
 func (r *Removals) Len() int { return int(r.chain.n) }
 func (r *Removals) Leave() {
-	r.shard.pushLimbo(&r.chain)
+	r.shard.pushLimbo(&r.chain, Now)
 	r.chain = chain{}
 }
 
 // Return gives back a slot that was popped as h, as magazines do.
 func (s *shard) Return(slot *Hook, h uint64) {
 	m := Magazine{arena: s.arena, shard: s, ready: []cached{newCached(slot, h)}}
-	m.giveBack()
+	m.giveBack(Now)
 }
 
 // Order returns the slots of the freelist, and then those that are ready, in the order in

@@ -166,7 +166,7 @@ func (a *Arena) Drop(k Held) {
 	a.parked.Add(-1)
 	var c chain
 	c.append(k.slot, k.index, k.slot.Word.Load())
-	a.Local(hint.Goroutine()).pushLimbo(&c)
+	a.Local(hint.Goroutine()).pushLimbo(&c, Now)
 }
 
 // park leaves slot i to its holders. The caller owns it, and its grace period is over. park

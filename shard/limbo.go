@@ -181,14 +181,14 @@ const (
 
 // retireChain pushes all of c, whose slots have stamps, onto limbo.
 func (s *shard) retireChain(c *chain, mode ReclaimMode) {
-	before, after := s.pushLimbo(c)
+	before, after := s.pushLimbo(c, mode)
 	if mode == Now {
 		s.reclaimPast(before, after)
 	}
 }
 
 // pushLimbo pushes c, as retire does. It returns how many slots waited before and after.
-func (s *shard) pushLimbo(c *chain) (before, after uint32) {
+func (s *shard) pushLimbo(c *chain, mode ReclaimMode) (before, after uint32) {
 	if c.n == 0 {
 		return 0, 0
 	}
@@ -196,7 +196,7 @@ func (s *shard) pushLimbo(c *chain) (before, after uint32) {
 		seen := s.limbo.head.Load()
 		c.link(Low(seen)) // at each try
 		if s.limbo.push(seen, Low(c.first), c.n) {
-			s.arena.waiters.wake()
+			s.arena.waiters.wakeAfter(mode)
 			return Generation(seen), Generation(seen) + c.n
 		}
 	}

@@ -338,7 +338,7 @@ func (m *Magazine) removeSlow(h uint64) bool {
 		m.recycle()
 	case full:
 		c := m.emptyBag()
-		before, after := m.shard.pushLimbo(&c)
+		before, after := m.shard.pushLimbo(&c, Now)
 		defer m.shard.reclaimPast(before, after)
 	}
 	m.refresh()
@@ -371,7 +371,7 @@ func (m *Magazine) Last() *Hook { return m.bag[m.used-1].slot() }
 // the magazine is closed.
 func (m *Magazine) Flush() {
 	m.mustBeOpen()
-	c := m.empty()
+	c := m.empty(Now)
 	m.setReach(m.first())
 	m.overflowed = false
 	m.bag = slices.Grow(m.bag[:0], m.batch)[:m.batch]
@@ -381,7 +381,7 @@ func (m *Magazine) Flush() {
 // Close is like Flush, but closes the magazine before a Reset runs, so that no Reset fills it
 // again.
 func (m *Magazine) Close(mode ReclaimMode) {
-	s, c := m.shard, m.empty()
+	s, c := m.shard, m.empty(mode)
 	m.setReach(0)
 	s.arena.magazines.remove(m)
 	*m = Magazine{}
@@ -389,7 +389,7 @@ func (m *Magazine) Close(mode ReclaimMode) {
 }
 
 // empty gives back the slots that are ready, and returns those in the bag.
-func (m *Magazine) empty() chain {
-	m.giveBack()
+func (m *Magazine) empty(mode ReclaimMode) chain {
+	m.giveBack(mode)
 	return m.emptyBag()
 }

@@ -140,7 +140,7 @@ func (m *Magazine) makeRoom() {
 // seen them. They may have been in a freelist with their
 // generations, and must not enter one with these again (I5), so each burns a life. It waits for
 // the shard's lock.
-func (m *Magazine) giveBack() {
+func (m *Magazine) giveBack(mode ReclaimMode) {
 	var c chain
 	for i := len(m.ready) - 1; i >= 0; i-- { // the one used last on top
 		k := &m.ready[i]
@@ -153,7 +153,7 @@ func (m *Magazine) giveBack() {
 		}
 	}
 	m.ready = m.ready[:0]
-	defer m.arena.waiters.wake() // also if c is empty: the last slots may be exhausted
+	defer m.arena.waiters.wakeAfter(mode) // also if c is empty: the last slots may be exhausted
 	if c.n > 0 {
 		m.shard.lock()
 		defer m.shard.unlock()

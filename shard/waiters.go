@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"coatcheck/internal/atom"
+	"coatcheck/internal/bubble"
 	"coatcheck/internal/cause"
 	"coatcheck/internal/hint"
 )
@@ -21,6 +22,10 @@ import (
 // The end of a guard wakes no call: Unpin would pay for it. A call that waits for guards looks
 // again after pauses, and so does every one in an arena without stampPerSlot, whose removals do
 // not ask.
+//
+// What a call sleeps on is its own (waiter). The naive queue keeps its channels. In a test by
+// testing/synctest they belong to the bubble whose call was the first to wait, and a call of a later
+// bubble ends the program.
 type waiters struct {
 	// asleep is 1 while the head of the queue sleeps, or will unless it finds a slot.
 	//
@@ -37,9 +42,23 @@ type waiters struct {
 	queue atom.Pointer[queue]
 }
 
+// queue has the calls that wait, in order.
 type queue struct {
-	head chan struct{} // has a token while no call is the head; goes to those that wait in order
-	bell chan struct{} // has a token if the sleeper must look again
+	mu   atom.Mutex
+	last *waiter // guarded by mu, as next and previous of each are
+
+	// head is the first call, or nil.
+	//
+	//	writers  join and leave, under mu
+	//	readers  all
+	head atom.Pointer[waiter]
+}
+
+// waiter is a call that waits. It and its bell are all that a call allocates to wait.
+type waiter struct {
+	bell           chan struct{} // has a token if the call must look again: whether it is the head, and for a slot
+	bubbled        bool          // bell belongs to a bubble of testing/synctest
+	next, previous *waiter
 }
 
 // made returns the queue, and makes it before.
@@ -47,8 +66,7 @@ func (q *waiters) made() *queue {
 	if of := q.queue.Load(); of != nil {
 		return of
 	}
-	fresh := &queue{make(chan struct{}, 1), make(chan struct{}, 1)}
-	fresh.head <- struct{}{}
+	fresh := new(queue)
 	if q.queue.CompareAndSwap(nil, fresh) {
 		return fresh
 	}
@@ -58,15 +76,55 @@ func (q *waiters) made() *queue {
 // empty reports whether no call waits, as far as the caller can see.
 func (q *waiters) empty() bool {
 	of := q.queue.Load()
-	return of == nil || len(of.head) > 0
+	return of == nil || of.head.Load() == nil
+}
+
+// join puts a new call behind the others.
+func (q *queue) join() *waiter {
+	w := &waiter{bell: make(chan struct{}, 1), bubbled: bubble.Inside()}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if w.previous = q.last; w.previous != nil {
+		w.previous.next = w
+	} else {
+		q.head.Store(w)
+	}
+	q.last = w
+	return w
+}
+
+// leave takes w out. If it was the head, the next call is, and looks.
+func (q *queue) leave(w *waiter) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if w.next != nil {
+		w.next.previous = w.previous
+	} else {
+		q.last = w.previous
+	}
+	if w.previous != nil {
+		w.previous.next = w.next
+		return
+	}
+	q.head.Store(w.next)
+	if w.next != nil {
+		w.next.ring()
+	}
+}
+
+// ring makes w look again. If bell has a token already, w has yet to take that, and then looks.
+func (w *waiter) ring() {
+	select {
+	case w.bell <- struct{}{}:
+	default:
+	}
 }
 
 // The pauses of a call that waits for guards: it yields some times, for those that are about to
-// be unpinned, and then sleeps, from 16 µs to 2 ms. A shorter end would keep a processor awake.
+// be unpinned, and then sleeps, first for the shortest pause (atom.Backoff).
 const (
 	yields   = 4
 	shortest = 16 * time.Microsecond
-	doubled  = 7 // times
 )
 
 // ClaimWait is like Claim, but waits for a slot, behind the calls that came before. When ctx is
@@ -98,9 +156,11 @@ func (m *Magazine) ClaimWait(ctx context.Context) (*Hook, uint64, error) {
 func (s *shard) claimWait(ctx context.Context) (*Hook, uint64, error) {
 	a := s.arena
 	q := a.waiters.made()
-	done := sleep(ctx, q.head, 0)
-	if done == nil {
-		defer func() { q.head <- struct{}{} }() // also when a Reset panics
+	w := q.join()
+	defer q.leave(w) // also when a Reset panics
+	var done error
+	for done == nil && q.head.Load() != w {
+		done = sleep(ctx, w.bell, 0)
 	}
 	for round := 0; ; round++ {
 		a.waiters.asleep.Swap(1) // publishes (P8)
@@ -111,12 +171,12 @@ func (s *shard) claimWait(ctx context.Context) (*Hook, uint64, error) {
 		case done != nil:
 			return nil, 0, fmt.Errorf("%w: %w", a.refusals.count(err), done)
 		case a.stampPerSlot && !errors.Is(err, ErrStalled):
-			done = sleep(ctx, q.bell, 0)
+			done = sleep(ctx, w.bell, 0)
 			round = -1 // a guard that comes from now on may be short
 		case round < yields:
 			atom.Pause(0)
 		default:
-			done = sleep(ctx, q.bell, shortest<<min(round-yields, doubled))
+			done = sleep(ctx, w.bell, atom.Backoff(round-yields, shortest))
 		}
 	}
 }
@@ -129,15 +189,27 @@ func (q *waiters) wake() {
 	}
 }
 
-// wakeSlow withdraws the announcement, so that one of many removals rings. If bell has a token
-// already, the sleeper has yet to take that, and then looks.
+// wakeAfter is wake for a goroutine that retires in that mode. The garbage collector's goroutines are
+// in no bubble of testing/synctest, and must not wake a call within one: that ends the program. So
+// what the collector gives back is found by the next look.
+func (q *waiters) wakeAfter(mode ReclaimMode) {
+	if mode == Deferred && q.asleep.Load() != 0 {
+		if w := q.queue.Load().head.Load(); w != nil && w.bubbled {
+			return
+		}
+	}
+	q.wake()
+}
+
+// wakeSlow withdraws the announcement, so that one of many removals rings. The head is loaded
+// later: if it is another call than the one that announced, that has left, and the other looks after
+// it became the head. If there is none, no call sleeps.
 func (q *waiters) wakeSlow() {
 	if q.asleep.Swap(0) == 0 {
 		return
 	}
-	select {
-	case q.queue.Load().bell <- struct{}{}: // the call that sleeps has made it
-	default:
+	if w := q.queue.Load().head.Load(); w != nil { // the call that sleeps has made the queue
+		w.ring()
 	}
 }
 

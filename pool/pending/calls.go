@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"time"
 
 	"coatcheck/internal/atom"
 	"coatcheck/pool"
@@ -35,16 +34,52 @@ type Calls[T any] struct {
 
 // waiter is where one call after the other waits.
 //
-// The goroutine that takes a call's handle sends, once, and the waiting side alone recycles. The
-// naive way has the waiter in the pool's slot, and a Reset that makes its channel ready again. But
-// Deliver's Take frees the slot before the waiting goroutine has received, so the next call there
-// has a channel with another's answer in it.
+// The goroutine that takes a call's handle answers, once, and the waiting side alone recycles. The
+// naive way has the waiter in the pool's slot, and a Reset that makes it ready again. But Deliver's
+// Take frees the slot before the waiting goroutine has its answer, so the next call there finds that.
+//
+// A waiter keeps no channel and no timer. In a test by testing/synctest these belong to one bubble,
+// and the next call here may be in another. So a Wait that has to sleep makes its own.
 type waiter[T any] struct {
-	calls  *Calls[T]
-	answer chan answer[T]     // with room for one
-	timer  *time.Timer        // of WaitTimeout; nil before the first
-	id     atom.Uint64        // the call's, stored by Start; 0 once a goroutine claims to wait
-	done   atom.Pointer[done] // of the call whose Done was called last, or nil
+	calls *Calls[T]
+	id    atom.Uint64        // the call's, stored by Start; 0 once a goroutine claims to wait
+	done  atom.Pointer[done] // of the call whose Done was called last, or nil
+
+	// state says who writes next.
+	//
+	//	writers  listen, by compare-and-swap from idle to asleep; put, by a swap to answered; recycle
+	//	readers  the same, and giveUp
+	//	orders   asleep publishes bell; answered publishes answer
+	state  atom.Uint32
+	bell   chan struct{} // with room for one; of the Wait that sleeps
+	answer answer[T]
+}
+
+const (
+	idle     uint32 = iota // there is no answer, and nobody sleeps
+	asleep                 // whoever answers rings bell, and touches the waiter no more
+	answered               // the waiter is the waiting side's alone
+)
+
+// put answers the call, whose handle its caller has taken.
+func (w *waiter[T]) put(a answer[T]) {
+	w.answer = a
+	if w.state.Swap(answered) == asleep {
+		w.bell <- struct{}{}
+	}
+}
+
+// listen returns the bell that rings when the call is answered, or nil if it is.
+func (w *waiter[T]) listen() chan struct{} {
+	if w.state.Load() == answered {
+		return nil
+	}
+	bell := make(chan struct{}, 1)
+	w.bell = bell
+	if !w.state.CompareAndSwap(idle, asleep) { // it is answered meanwhile
+		return nil
+	}
+	return bell
 }
 
 type answer[T any] struct {
@@ -63,7 +98,7 @@ func New[T any](opts *Options) (*Calls[T], error) {
 		return nil, errors.New("pending: " + strings.TrimPrefix(err.Error(), "pool: "))
 	}
 	c := &Calls[T]{live: live}
-	c.waiters.New = func() any { return &waiter[T]{calls: c, answer: make(chan answer[T], 1)} }
+	c.waiters.New = func() any { return &waiter[T]{calls: c} }
 	return c, nil
 }
 
@@ -107,7 +142,7 @@ func (c *Calls[T]) start(ctx context.Context, insert func(*waiter[T]) (pool.Hand
 	// insertion was refused, h is zero and names nothing.
 	w.id.Store(uint64(h))
 	if closed := c.closed.Load(); closed != nil {
-		c.live.Remove(h) // or another takes it, and its answer is not received
+		c.live.Remove(h) // or another takes it, and nobody gets its answer
 		return Call[T]{}, *closed
 	}
 	if err != nil {
@@ -142,17 +177,17 @@ func (c *Calls[T]) Deliver(id uint64, v T) bool { return c.end(id, answer[T]{val
 // Fail is like Deliver, but Wait returns err.
 func (c *Calls[T]) Fail(id uint64, err error) bool { return c.end(id, failure[T](err)) }
 
-// end takes the handle, and then sends. The channel is empty, so the send does not block.
+// end takes the handle, and then answers.
 func (c *Calls[T]) end(id uint64, a answer[T]) bool {
 	w, ok := c.table().Take(pool.Handle[*waiter[T]](id))
 	if ok {
 		w.ended(id)
-		w.answer <- a
+		w.put(a)
 	}
 	return ok
 }
 
-// ended says that the call is over. Its caller has taken the handle, and sends then: from the answer
+// ended says that the call is over. Its caller has taken the handle, and answers then: from the answer
 // on, the waiter may serve another call.
 func (w *waiter[T]) ended(id uint64) {
 	if d := w.done.Load(); d != nil && d.id == id {
@@ -165,7 +200,7 @@ func (w *waiter[T]) ended(id uint64) {
 func (c *Calls[T]) FailAll(err error) (n int) {
 	for h, w := range c.table().Drain() {
 		w.ended(uint64(h))
-		w.answer <- failure[T](err)
+		w.put(failure[T](err))
 		n++
 	}
 	return n

@@ -22,6 +22,13 @@ type world struct {
 	lost  int                // by FailAll
 	shut  bool
 	dones map[string][]<-chan struct{}
+	waits map[string]waited
+}
+
+// waited is what a Wait returned.
+type waited struct {
+	v   int
+	err error
 }
 
 var errLost, errShut, errFailed = errors.New("lost"), errors.New("shut"), errors.New("failed")
@@ -57,12 +64,15 @@ func (w *world) do(r *interleave.Run, t *interleave.Thread, text string) {
 			end(w.calls.Fail(k.ID(), errFailed), errFailed)
 		case "cancel":
 			end(k.Cancel(), ErrEnded)
+		case "wait": // with a context that is done
+			v, err := k.Wait(testkit.Done())
+			w.waits[name] = waited{v, err}
 		case "done":
 			w.dones[name] = append(w.dones[name], k.Done())
 		case "again": // the waiter of a, which was delivered, serves this call, as sync.Pool may have it
 			a := w.known["a"]
 			a.claim()
-			<-a.w.answer
+			_, _ = a.recycle()
 			w.ends["a"] = []error{ErrEnded} // for a second Wait
 			h, _ := w.calls.live.Insert(a.w)
 			a.w.id.Store(uint64(h))
@@ -90,7 +100,11 @@ func (w *world) finally() error {
 				return fmt.Errorf("%s is over: %v, and its Done says %v", name, isOver, !isOver)
 			}
 		}
-		v, err := k.Wait(testkit.Done())
+		got, early := w.waits[name]
+		if !early {
+			got.v, got.err = k.Wait(testkit.Done())
+		}
+		v, err := got.v, got.err
 		switch {
 		case len(ends) > 1:
 			return fmt.Errorf("%s was ended as %v", name, ends)
@@ -101,6 +115,7 @@ func (w *world) finally() error {
 		case err == errLost:
 			lost++
 		case err == errShut && w.shut:
+		case err == context.Canceled && early:
 		case err == context.Canceled && !w.shut:
 			outstanding--
 		default:
@@ -114,7 +129,7 @@ func (w *world) finally() error {
 }
 
 // These run under all schedules with two preemptions, and with release stores that others
-// see late. None blocks: what a Wait does beside the others is for the storm.
+// see late. None blocks: what a Wait that sleeps does beside the others is for the storm.
 var scenarios = []struct {
 	name    string
 	before  string
@@ -129,6 +144,8 @@ var scenarios = []struct {
 	{"Deliver against FailAll", "start a; start b", []string{"deliver a; start c", "failAll"}},
 	{"Start against Deliver, Cancel and FailAll", "", []string{"start a; cancel a; start b", "deliver a; fail b", "failAll"}},
 	{"FailAll against Close", "start a; start b", []string{"failAll", "close"}},
+	{"a Wait that gives up against Deliver", "start a", []string{"wait a; start b", "deliver a", "fail a"}},
+	{"a Wait that gives up against FailAll", "start a", []string{"wait a; start b", "failAll"}},
 	{"Done against Deliver", "start a", []string{"done a", "deliver a", "done a"}},
 	{"Done against FailAll and Cancel", "start a; start b", []string{"done a; done b", "failAll", "cancel b"}},
 	{"Done of a call whose waiter serves another", "start a", []string{"deliver a; again b; done b", "done a", "deliver b"}},
@@ -139,7 +156,7 @@ func TestInterleave(t *testing.T) {
 	for _, s := range scenarios {
 		t.Run(s.name, func(t *testing.T) {
 			testkit.Explore(t, func(r *interleave.Run) {
-				w := &world{known: map[string]Call[int]{}, ends: map[string][]error{}, dones: map[string][]<-chan struct{}{}}
+				w := &world{known: map[string]Call[int]{}, ends: map[string][]error{}, dones: map[string][]<-chan struct{}{}, waits: map[string]waited{}}
 				w.calls = Must[int](&Options{Capacity: 4})
 				w.do(r, nil, s.before)
 				for i, text := range s.threads {

@@ -27,7 +27,7 @@ var layers = []struct {
 	packages []string
 	uses     []int // the layers whose packages it may import
 }{
-	bottom:     {packages: []string{"internal/atom", "internal/cause", "internal/cost", "internal/hint", "internal/pointers"}},
+	bottom:     {packages: []string{"internal/atom", "internal/bubble", "internal/cause", "internal/cost", "internal/hint", "internal/pointers"}},
 	epoch:      {packages: []string{"epoch"}, uses: []int{bottom}},
 	shard:      {packages: []string{"shard"}, uses: []int{bottom, epoch}},
 	pool:       {packages: []string{"pool", "pool/internal"}, uses: []int{bottom, epoch, shard, pool}},

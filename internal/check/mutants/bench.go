@@ -211,6 +211,10 @@ var report = regexp.MustCompile(`(?m)^ *\(([a-z ]+), run (\d+), (\d+) preemption
 // asleep is the message of Go's runtime if all goroutines wait.
 const asleep = "fatal error: all goroutines are asleep - deadlock!"
 
+// outside is the end of messages of Go's runtime if a test by testing/synctest shares with others what
+// belongs to its bubble. The process ends as by a panic.
+const outside = " from outside bubble\n"
+
 // judge judges what a process printed that ran one scenario or test, and its exit code. The code
 // is 1 only if all tests have ended and one failed: a crash, a deadlock or a panic has another.
 // If schedules are explored, the explorer must have made one report, whose kind is the verdict's.
@@ -228,7 +232,7 @@ func (v *verdict) judge(out string, code int) {
 		v.preemptions, _ = strconv.Atoi(reports[0][3])
 	case code == 2 && !v.explores && strings.Contains(out, asleep):
 		v.kind = interleave.Deadlock
-	case code == 2 && !v.explores && strings.Contains(out, "panic: "):
+	case code == 2 && !v.explores && (strings.Contains(out, "panic: ") || strings.Contains(out, outside)):
 		v.kind = interleave.Panicked
 	}
 }

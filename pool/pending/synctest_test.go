@@ -1,0 +1,57 @@
+//go:build go1.25
+
+package pending_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/pool/pending"
+)
+
+// TestBubblesShareCalls: one after the other, calls of each wait, for answers and for room.
+func TestBubblesShareCalls(t *testing.T) {
+	calls := pending.Must[int](&pending.Options{Capacity: 1})
+	round := func(t *testing.T) {
+		for name, wait := range map[string]func(k pending.Call[int]) (int, error){
+			"Wait":        func(k pending.Call[int]) (int, error) { return k.Wait(t.Context()) },
+			"WaitTimeout": func(k pending.Call[int]) (int, error) { return k.WaitTimeout(time.Hour) },
+			"Done":        func(k pending.Call[int]) (int, error) { <-k.Done(); return k.Wait(t.Context()) },
+		} {
+			k, err := calls.Start()
+			require.NoError(t, err, name)
+			go func() {
+				time.Sleep(time.Millisecond)
+				calls.Deliver(k.ID(), 7)
+			}()
+			v, err := wait(k)
+			require.NoError(t, err, name)
+			require.Equal(t, 7, v, name)
+		}
+		k, err := calls.Start()
+		require.NoError(t, err)
+		_, err = k.WaitTimeout(time.Millisecond)
+		require.Equal(t, context.DeadlineExceeded, err)
+
+		k, err = calls.Start()
+		require.NoError(t, err)
+		go func() {
+			time.Sleep(time.Millisecond)
+			calls.Deliver(k.ID(), 7)
+		}()
+		other, err := calls.StartWait(t.Context())
+		require.NoError(t, err)
+		_, err = k.Wait(t.Context())
+		require.NoError(t, err)
+		require.True(t, other.Cancel())
+	}
+	round(t)
+	for range 3 {
+		synctest.Test(t, round)
+	}
+	round(t)
+}
