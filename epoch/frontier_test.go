@@ -42,7 +42,7 @@ func TestFrontierScansWhenThatIsPaidFor(t *testing.T) {
 	f.Pay(1)
 	require.Zero(t, f.Known())
 	_, fresh = f.Oldest(0)
-	require.True(t, fresh)
+	require.True(t, fresh, "it should scan")
 	_, fresh = f.Oldest(0)
 	require.False(t, fresh, "one is not paid twice for")
 
@@ -68,17 +68,18 @@ func TestFrontierDoesNotScanBesideTheGuardThatItFound(t *testing.T) {
 	g := d.Pin()
 	after := d.Stamp()
 	oldest, fresh := f.Oldest(before)
-	require.True(t, fresh)
+	require.True(t, fresh, "it should scan")
 	require.Less(t, before, oldest)
 	require.GreaterOrEqual(t, after, oldest)
 	f.Pay(1 << 20)
-	require.True(t, f.Blocked(after))
+	require.True(t, f.Blocked(after), "the guard should delay what was unlinked under it")
+	require.False(t, f.Blocked(before), "the guard should not delay what was unlinked before it")
 	_, fresh = f.Oldest(after)
-	require.False(t, fresh)
+	require.False(t, fresh, "it should not scan")
 	g.Unpin()
-	require.False(t, f.Blocked(after))
+	require.False(t, f.Blocked(after), "no guard should be left that delays it")
 	oldest, fresh = f.Oldest(after)
-	require.True(t, fresh)
+	require.True(t, fresh, "it should scan")
 	require.Less(t, after, oldest)
 }
 
@@ -91,7 +92,7 @@ func TestFrontierKnowsNothingOfWhatWasUnlinkedAfterItsScan(t *testing.T) {
 	brief := d.Pin() // in the next epoch
 	brief.Unpin()
 	_, fresh := f.Oldest(early)
-	require.True(t, fresh)
+	require.True(t, fresh, "it should scan")
 	require.Equal(t, uint64(epoch.NoPin), f.Known(), "all that its owner had has passed")
 
 	g := d.Pin() // behind the scan
@@ -104,7 +105,7 @@ func TestFrontierKnowsNothingOfWhatWasUnlinkedAfterItsScan(t *testing.T) {
 	g.Unpin()
 	f.Pay(1 << 20)
 	oldest, fresh := f.Oldest(late)
-	require.True(t, fresh)
+	require.True(t, fresh, "it should scan")
 	require.Less(t, late, oldest)
 	require.Equal(t, oldest, f.Known())
 }
@@ -126,8 +127,8 @@ func TestEpochsScansWhenThatIsPaidFor(t *testing.T) {
 	d := epoch.New()
 	guards(d, 100)
 	n := 0
-	require.False(t, d.Epochs(d.Scanned()-1, func(uint64) { n++ }))
+	require.False(t, d.Epochs(d.Scanned()-1, func(uint64) { n++ }), "the scan should be an older one")
 	require.Zero(t, n)
-	require.True(t, d.Epochs(d.Scanned(), func(uint64) { n++ }))
+	require.True(t, d.Epochs(d.Scanned(), func(uint64) { n++ }), "the scan should be the last one")
 	require.Equal(t, 100, n)
 }

@@ -77,8 +77,8 @@ func TestMisuse(t *testing.T) {
 		testkit.RequirePanicText(t, f, "pending: use of a zero Calls; get one from New or Must")
 	}
 	var none pending.Call[int]
-	require.True(t, testkit.IsClosed(none.Done()))
-	require.False(t, none.Cancel())
+	require.True(t, testkit.IsClosed(none.Done()), "a zero call's channel should be closed")
+	require.False(t, none.Cancel(), "a zero call should have ended before")
 	_, err = none.Wait(t.Context())
 	require.Equal(t, pending.ErrEnded, err)
 }
@@ -122,9 +122,27 @@ func TestStartWaitWaits(t *testing.T) {
 			}
 			if c.want == nil {
 				require.NoError(t, s.err)
-				require.True(t, calls.Deliver(s.call.ID(), 1))
+				require.True(t, calls.Deliver(s.call.ID(), 1), "the call should be outstanding")
 			}
 		})
+	}
+}
+
+// TestAnswerStaysWithItsCall: an answer for which nobody waits yet reaches no other call, and is not
+// lost. A Deliver that let the waiter serve another call would also block in the next one.
+func TestAnswerStaysWithItsCall(t *testing.T) {
+	calls := pending.Must[int](nil)
+	for want := range 10 {
+		first, err := calls.Start()
+		require.NoError(t, err)
+		require.True(t, calls.Deliver(first.ID(), want), "the call should be outstanding")
+		second, err := calls.Start()
+		require.NoError(t, err)
+		_, err = second.Wait(testkit.Done())
+		require.ErrorIs(t, err, context.Canceled)
+		got, err := first.Wait(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, want, got)
 	}
 }
 

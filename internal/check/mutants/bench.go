@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"coatcheck/internal/check/interleave"
@@ -77,46 +78,146 @@ type verdict struct {
 	took        time.Duration
 }
 
-// bench builds and runs one mutant at a time. Benches share a copy of the tree, which does
-// not change: a mutant's files are an overlay.
+// bench builds and runs one mutant at a time, or those that are woven into one build. Benches share
+// a copy of the tree, which does not change: a mutant's files are an overlay.
 type bench struct {
 	*config
 	tree string // the copy
 	dir  string // in it, for the mutant's files and tests
 }
 
-// passes runs every test and scenario that killed on the unmutated tree. All must pass. It
-// explores a scenario with as many preemptions as its kills took, and at least one: without
-// any there may be no switch inside an operation, which fails.
-func (b *bench) passes(kills []verdict) error {
-	preemptions := map[suite]map[string]int{}
-	for _, v := range kills {
-		if preemptions[v.suite] == nil {
-			preemptions[v.suite] = map[string]int{}
+// workshop has a build that has several woven mutants.
+type workshop struct {
+	*bench
+	after  map[string]string // its files
+	mu     sync.Mutex        // of builds, and of usual
+	builds map[suite]error   // of suites that were built, or could not be
+	usual  map[layer]*usual
+	alone  chan *bench // one for each mutant that runs at once
+}
+
+// place is where a mutant is tried: the build that has it, and its number there. The number is 0 if
+// it is built alone.
+type place struct {
+	*workshop
+	number int
+}
+
+// places weaves n mutants into as few builds as are cheap. A build has mutants of one group, as
+// each of its functions has the bodies of all. after returns the files of a mutant.
+func (c *config) places(tree string, n int, group func(i int) string, after func(i int) (map[string]string, error)) ([]place, error) {
+	latest, looms, all := map[string]*loom{}, make([]*loom, n), make([]place, n)
+	for i := range n {
+		l := latest[group(i)]
+		if l == nil || l.number == mostWoven(group(i)) {
+			l = newLoom(tree)
+			latest[group(i)] = l
 		}
-		preemptions[v.suite][v.name] = max(preemptions[v.suite][v.name], v.preemptions, 1)
+		files, err := after(i)
+		if err == nil {
+			looms[i] = l
+			all[i].number, err = l.weave(files)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
-	for u, names := range preemptions {
-		if err := b.build(u, nil); err != nil {
-			return fmt.Errorf("the unmutated tree: %w", err)
+	free, of := make(chan *bench, c.jobs), map[*loom]*workshop{}
+	for i := range c.jobs {
+		free <- &bench{c, tree, filepath.Join(tree, fmt.Sprint(".mutant", i))}
+	}
+	for i, l := range looms {
+		if of[l] == nil {
+			b := &bench{c, tree, filepath.Join(tree, fmt.Sprint(".woven", len(of)))}
+			of[l] = &workshop{bench: b, after: l.after(), alone: free, builds: map[suite]error{}, usual: map[layer]*usual{}}
 		}
-		for name, n := range names {
-			if v := b.run(killer{u, name}, n); v.kind != passed {
-				return fmt.Errorf("no kill by %q of %s counts, which the unmutated tree does not pass: %s: %s", name, u.pkg, v.kind, v.text)
+		all[i].workshop = of[l]
+	}
+	return all, nil
+}
+
+// mostWoven is how many mutants of a group a build has. The code of generic functions is compiled
+// for many types, and functions of many bodies take long.
+func mostWoven(group string) int {
+	if group == protocol {
+		return 64
+	}
+	return 8
+}
+
+// protocol is the group of what has hardly any generic functions. Each structure is a group.
+const protocol = "protocol"
+
+func groupOf(pkg string) string {
+	if strings.HasPrefix(pkg, "pool/") && pkg != "pool/internal/codec" {
+		return pkg
+	}
+	return protocol
+}
+
+// weave builds the tests of u with all woven mutants, once.
+func (w *workshop) weave(u suite) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	err, known := w.builds[u]
+	if !known {
+		err = w.build(u, w.after)
+		w.builds[u] = err
+		if err != nil {
+			fmt.Printf("each mutant of %s is built alone, as they do not build together: %v\n", u.pkg, err)
+		}
+	}
+	return err
+}
+
+// kill is a mutant's verdict, and the build that it is of.
+type kill struct {
+	verdict
+	at *workshop
+}
+
+// passes runs every test and scenario that killed, with no mutant. All must pass. It explores a
+// scenario with as many preemptions as its kills took, and at least one: without any there may be
+// no switch inside an operation, which fails.
+func passes(kills []kill) error {
+	type asked struct {
+		at          *workshop
+		preemptions int
+	}
+	all := map[killer]asked{}
+	for _, k := range kills {
+		all[k.killer] = asked{k.at, max(all[k.killer].preemptions, k.preemptions, 1)}
+	}
+	for k, a := range all {
+		if a.at.weave(k.suite) != nil {
+			if err := a.at.build(k.suite, nil); err != nil {
+				return fmt.Errorf("the unmutated tree: %w", err)
 			}
+		}
+		if v := a.at.run(k, a.preemptions, 0); v.kind != passed {
+			return fmt.Errorf("no kill by %q of %s counts, which the unmutated tree does not pass: %s: %s", k.name, k.pkg, v.kind, v.text)
 		}
 	}
 	return nil
 }
 
-// try applies m, and runs its killer.
-func (b *bench) try(m *mutant) verdict {
+// try runs the killer of m, which is built alone if it is not woven.
+func (p place) try(m *mutant) verdict {
+	b := <-p.alone
+	defer func() { p.alone <- b }()
+	if p.number > 0 && p.weave(m.killer.suite) == nil {
+		return p.run(m.killer, 2, p.number)
+	}
 	after, _ := m.apply(b.tree) // check has tried that
 	if err := b.build(m.killer.suite, after); err != nil {
 		return verdict{killer: m.killer, kind: noBuild, text: err.Error()}
 	}
-	return b.run(m.killer, 2)
+	return b.run(m.killer, 2, 0)
 }
+
+// patience is a flag of all tests: how long one may wait for what takes milliseconds, and so for what
+// never comes. The machine may do much else.
+const patience = "-patience=20s"
 
 // environment is that of all builds.
 var environment = []string{
@@ -140,12 +241,15 @@ func (b *bench) build(u suite, after map[string]string) error {
 	}
 	for name, text := range after {
 		file := filepath.Join(b.dir, strings.ReplaceAll(name, "/", "-"))
+		if err := os.MkdirAll(filepath.Join(b.tree, filepath.Dir(name)), 0o777); err != nil { // compilers start there
+			return err
+		}
 		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
 			return err
 		}
 		replace[filepath.Join(b.tree, name)] = file
 	}
-	args := []string{"test", "-c", "-trimpath", "-ldflags=-s -w", "-gcflags=./internal/check/...=-l -dwarf=false", "-tags", u.tags(), "-o", b.binary(u), "-overlay", b.binary(u) + ".json"}
+	args := []string{"test", "-c", "-vet=off", "-trimpath", "-ldflags=-s -w", "-gcflags=./internal/check/...=-l -dwarf=false", "-tags", u.tags(), "-o", b.binary(u), "-overlay", b.binary(u) + ".json"}
 	if u.explores {
 		tests, _ := filepath.Glob(filepath.Join(b.tree, u.folder(), "*_test.go"))
 		for _, file := range tests {
@@ -173,9 +277,10 @@ func (b *bench) build(u suite, after map[string]string) error {
 	return nil
 }
 
-// run runs a scenario, with at most bound preemptions, or a test, and judges it. Each runs in
-// its own process without a timer, so Go's runtime detects a test that deadlocks at once.
-func (b *bench) run(k killer, bound int) verdict {
+// run runs a scenario, with at most bound preemptions, or a test, with the mutant of a number, and
+// judges it. Each runs in its own process without a timer, so Go's runtime detects a test that
+// deadlocks at once.
+func (b *bench) run(k killer, bound, number int) verdict {
 	ctx, cancel := context.WithTimeout(context.Background(), b.limit)
 	defer cancel()
 	pattern := "^" + strings.ReplaceAll(regexp.QuoteMeta(k.test()), "/", "$/^") + "$"
@@ -183,11 +288,9 @@ func (b *bench) run(k killer, bound int) verdict {
 	if k.explores {
 		args = append(args, fmt.Sprint("-interleave.bound=", bound))
 	} else {
-		args = append(args, "-test.short", "-test.timeout=0")
+		args = append(args, "-test.short", "-test.timeout=0", patience)
 	}
-	cmd := exec.CommandContext(ctx, b.binary(k.suite), args...)
-	cmd.Dir = filepath.Join(b.tree, k.folder())
-	cmd.WaitDelay = time.Second
+	cmd := b.command(ctx, k.suite, number, args)
 	begin := time.Now()
 	out, err := cmd.CombinedOutput()
 	spent(&b.running, cmd)
@@ -204,6 +307,15 @@ func (b *bench) run(k killer, bound int) verdict {
 		v.kind, v.text = crashed, err.Error()
 	}
 	return v
+}
+
+// command returns a process of the tests of u, with the mutant of a number.
+func (b *bench) command(ctx context.Context, u suite, number int, args []string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, b.binary(u), args...)
+	cmd.Dir = filepath.Join(b.tree, u.folder())
+	cmd.Env = append(cmd.Environ(), fmt.Sprint(chosenBy, "=", number))
+	cmd.WaitDelay = time.Second
+	return cmd
 }
 
 var report = regexp.MustCompile(`(?m)^ *\(([a-z ]+), run (\d+), (\d+) preemptions, seed \d+\)$`)

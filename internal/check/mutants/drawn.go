@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"os/exec"
 	"path"
-	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -63,27 +65,53 @@ func drawnRun(c *config, tree string, seed uint64, n int) error {
 		return err == nil && compiler.compile(after) == nil
 	})
 	fmt.Printf("seed %d: %d slips of %d, on %d lines\n", seed, len(drawn), len(all), linesOf(all))
-	b := &bench{c, tree, filepath.Join(tree, ".mutant0")}
+	places, err := c.places(tree, len(drawn),
+		func(i int) string { return groupOf(path.Dir(drawn[i].file)) },
+		func(i int) (map[string]string, error) { return drawn[i].apply(tree) })
+	if err != nil {
+		return err
+	}
 	begin, killed, equal, survivors := time.Now(), 0, 0, 0
+	var left []int // which are to be tried, by builds
 	for i := range drawn {
-		s := &drawn[i]
-		head := fmt.Sprintf("%s:%d: %s: %s", s.file, s.line, s.kind, oneLine(s.old))
-		switch {
+		switch s := &drawn[i]; {
 		case c.check:
-			fmt.Println(head)
+			fmt.Println(s)
 		case known[s.name()] != "":
 			equal++
-			fmt.Printf("EQUIVALENT %s: %s\n", head, known[s.name()])
+			fmt.Printf("EQUIVALENT %v: %s\n", s, known[s.name()])
 		default:
-			by, how := b.drawn(s)
-			if by == "" {
-				survivors++
-				fmt.Printf("SURVIVES %s\n\tto list it as equivalent: %s = the reason\n", head, s.name())
-			} else {
-				killed++
-				fmt.Printf("killed by %s (%s): %s\n", by, how, head)
-			}
+			left = append(left, i)
 		}
+	}
+	slices.SortStableFunc(left, func(i, j int) int { return strings.Compare(places[i].dir, places[j].dir) })
+	next, told := make(chan int), make(chan func())
+	for range c.jobs {
+		go func() {
+			for i := range next {
+				b := <-places[i].alone
+				by, how := places[i].find(b, &drawn[i])
+				places[i].alone <- b
+				told <- func() {
+					if s := &drawn[i]; by == "" {
+						survivors++
+						fmt.Printf("SURVIVES %v\n\tto list it as equivalent: %s = the reason\n", s, s.name())
+					} else {
+						killed++
+						fmt.Printf("killed by %s (%s): %v\n", by, how, s)
+					}
+				}
+			}
+		}()
+	}
+	go func() {
+		for _, i := range left {
+			next <- i
+		}
+		close(next)
+	}()
+	for range left {
+		(<-told)()
 	}
 	if c.check {
 		return nil
@@ -121,36 +149,106 @@ func reasons(text string) (map[string]string, error) {
 	return all, nil
 }
 
-// drawn runs the layers of a slip, and returns which found it, and how; or "" if none did. A test
-// that hangs, or a process that crashes, has found it too.
-func (b *bench) drawn(s *slip) (by, how string) {
-	after, err := s.apply(b.tree)
-	if err != nil {
-		return "nothing", err.Error()
-	}
+// find runs the layers of a slip, and returns which found it, and how; or "" if none did. A test
+// that hangs, or a process that crashes, has found it too. A slip that is not woven is built by b.
+func (p place) find(b *bench, s *slip) (by, how string) {
 	for _, l := range layersOf(path.Dir(s.file)) {
 		what := l.pkg
 		if l.explores {
 			what += ", explored"
 		}
-		if err := b.build(l.suite, after); err != nil {
-			return what, "does not build"
+		in, usual := p.bench, p.measure(l)
+		if p.number == 0 || p.weave(l.suite) != nil {
+			after, err := s.apply(b.tree)
+			if err != nil {
+				return "nothing", err.Error()
+			}
+			if err := b.build(l.suite, after); err != nil {
+				return what, "does not build"
+			}
+			in = b
 		}
-		if how := b.suite(l); how != "" {
-			return what, how
+		for _, part := range usual.parts() {
+			if how := in.suite(l, p.number, usual.limit(), part); how != "" {
+				return what, how
+			}
 		}
 	}
 	return "", ""
 }
 
-// suite runs the tests of a layer, up to the first that fails. It returns how they failed, or "".
-func (b *bench) suite(l layer) string {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*b.limit)
+// usual is what a layer's tests do if no mutant was chosen.
+type usual struct {
+	took  map[string]time.Duration // by the tests that pass
+	whole time.Duration
+	once  sync.Once
+}
+
+// measure runs the tests of a layer without a mutant, once. Those that fail, as a function with
+// many bodies may allocate, are left out.
+func (w *workshop) measure(l layer) *usual {
+	w.mu.Lock()
+	u := w.usual[l]
+	if u == nil {
+		u = &usual{took: map[string]time.Duration{}}
+		w.usual[l] = u
+	}
+	w.mu.Unlock()
+	u.once.Do(func() {
+		if w.weave(l.suite) != nil {
+			if err := w.build(l.suite, nil); err != nil {
+				panic(err)
+			}
+		}
+		begin := time.Now()
+		out, _ := w.command(context.Background(), l.suite, 0, []string{"-test.v", "-test.short", "-test.run", l.run, "-test.timeout=0"}).Output()
+		u.whole = time.Since(begin)
+		for _, m := range ended.FindAllStringSubmatch(string(out), -1) {
+			if took, err := time.ParseDuration(m[3] + "s"); err == nil && m[1] == "PASS" {
+				u.took[m[2]] = took
+			} else if m[1] == "FAIL" {
+				fmt.Printf("%s of %s is left out: it fails without a mutant\n", m[2], l.pkg)
+			}
+		}
+	})
+	return u
+}
+
+// ended is the line of a test that has ended, and is no part of another.
+var ended = regexp.MustCompile(`(?m)^--- (PASS|FAIL): (\S+) \(([0-9.]+)s\)$`)
+
+// short is how long a test takes that runs before the others.
+const short = 100 * time.Millisecond
+
+// parts returns patterns of the tests that run first, as they take little, and of the others.
+func (u *usual) parts() (patterns []string) {
+	var quick, slow []string
+	for name, took := range u.took {
+		if took < short {
+			quick = append(quick, name)
+		} else {
+			slow = append(slow, name)
+		}
+	}
+	for _, names := range [][]string{quick, slow} {
+		if len(names) > 0 {
+			slices.Sort(names)
+			patterns = append(patterns, "^("+strings.Join(names, "|")+")$")
+		}
+	}
+	return patterns
+}
+
+// limit is how long the tests of a layer may take. The machine may do much else.
+func (u *usual) limit() time.Duration { return max(30*time.Second, 8*u.whole) }
+
+// suite runs the tests of a layer that match a pattern, with the mutant of a number, up to the first
+// that fails. It returns how they failed, or "".
+func (b *bench) suite(l layer, number int, limit time.Duration, pattern string) string {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	args := []string{"-test.short", "-test.failfast", "-test.run", l.run, "-test.timeout=0"}
-	cmd := exec.CommandContext(ctx, b.binary(l.suite), args...)
-	cmd.Dir = filepath.Join(b.tree, l.folder())
-	cmd.WaitDelay = time.Second
+	args := []string{"-test.short", "-test.failfast", "-test.run", pattern, "-test.timeout=0", patience}
+	cmd := b.command(ctx, l.suite, number, args)
 	out, err := cmd.CombinedOutput()
 	spent(&b.running, cmd)
 	var exit *exec.ExitError

@@ -24,7 +24,6 @@ import (
 	"os"
 	"os/exec"
 	"path"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -111,8 +110,14 @@ func run(c *config, seed uint64, count int) error {
 		return err
 	}
 	list = slices.DeleteFunc(list, func(m mutant) bool { return c.short && !m.quick })
-	kills := try(c, list, tree)
-	if err := (&bench{c, tree, filepath.Join(tree, ".unmutated")}).passes(kills); err != nil {
+	places, err := c.places(tree, len(list),
+		func(i int) string { return groupOf(list[i].killer.pkg) },
+		func(i int) (map[string]string, error) { return list[i].apply(tree) })
+	if err != nil {
+		return err
+	}
+	kills := tryAll(c, list, places)
+	if err := passes(kills); err != nil {
 		return err
 	}
 	fmt.Printf("\n%d of %d killed, and the unmutated tree passes; %v\n%s\n", len(kills), len(list), time.Since(begin).Round(time.Second), c.cost(len(list)))
@@ -126,28 +131,20 @@ func run(c *config, seed uint64, count int) error {
 // many preemptions, and in what time.
 const format = "%-66s %-32s %-64s %9v %5v  %v\n"
 
-// try tries every mutant, some at once, and prints a row for each, in the order of the list. It
+// tryAll tries every mutant, some at once, and prints a row for each, in the order of the list. It
 // returns the kills.
-func try(c *config, list []mutant, tree string) (kills []verdict) {
-	benches := make(chan *bench, c.jobs)
-	for i := range c.jobs {
-		benches <- &bench{c, tree, filepath.Join(tree, fmt.Sprint(".mutant", i))}
-	}
+func tryAll(c *config, list []mutant, places []place) (kills []kill) {
 	results := make([]chan verdict, len(list))
 	for i := range list {
 		results[i] = make(chan verdict, 1)
-		go func() {
-			b := <-benches
-			results[i] <- b.try(&list[i])
-			benches <- b
-		}()
+		go func() { results[i] <- places[i].try(&list[i]) }()
 	}
 	fmt.Printf(format, "mutant", "attacks", "killed by", "schedules", "pre.", "time")
 	for i, m := range list {
 		v := <-results[i]
 		by, killed := v.name, m.kills(v)
 		if killed {
-			kills = append(kills, v)
+			kills = append(kills, kill{v, places[i].workshop})
 		} else {
 			by = "SURVIVES " + by
 		}

@@ -32,6 +32,10 @@ func (s *slip) name() string {
 	return fmt.Sprintf("%s: %s: %s: %s", s.file, s.in, s.kind, oneLine(s.old))
 }
 
+func (s *slip) String() string {
+	return fmt.Sprintf("%s:%d: %s: %s", s.file, s.line, s.kind, oneLine(s.old))
+}
+
 // oneLine returns a text with its white space as single blanks.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 

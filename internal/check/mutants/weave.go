@@ -1,0 +1,208 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Most mutants change bodies of functions alone. Those are woven into one copy of the product, which
+// is built once for all: each function asks first which mutant was chosen, and has the body of each
+// that changes it. Building takes most of the time that a mutant costs, and running it little. What
+// else a mutant changes, such as a type, is built for it alone.
+
+// choice is the variable that tells which mutant a process runs: 0 is none. It is set before any
+// function of the product runs.
+const choice = `package mutant
+
+import (
+	"os"
+	"strconv"
+)
+
+var Chosen, _ = strconv.Atoi(os.Getenv("` + chosenBy + `"))
+`
+
+const (
+	chosenBy   = "COATCHECK_MUTANT" // an environment variable with the number of the mutant
+	choiceFile = "internal/mutant/mutant.go"
+	choiceName = "mutantChosen" // of the package, in files of the product
+)
+
+// loom weaves mutants into the files of the tree at root. A mutant's number is its place in the
+// order of weave's calls, from 1 on.
+type loom struct {
+	root   string
+	files  map[string]*woven
+	number int
+}
+
+// woven is a file of the product, and the bodies that mutants give to its functions.
+type woven struct {
+	text   string
+	bodies []body
+	added  []string // what stands at the head of each body
+}
+
+// body is where the body of a function is, without its braces.
+type body struct {
+	from, to int
+	results  bool
+	labels   []span // where the names of its labels stand
+}
+
+type span struct{ from, to int }
+
+func newLoom(root string) *loom { return &loom{root: root, files: map[string]*woven{}} }
+
+// weave adds a mutant, which makes these texts of files. It returns the mutant's number, or 0 if it
+// changes more than bodies of functions.
+func (l *loom) weave(after map[string]string) (number int, err error) {
+	type change struct {
+		of   *woven
+		i    int // the body
+		text string
+	}
+	var changes []change
+	for name, text := range after {
+		f, err := l.file(name)
+		if err != nil {
+			return 0, err
+		}
+		bodies, err := bodiesOf(text)
+		if err != nil {
+			return 0, err
+		}
+		if !slices.Equal(between(f.text, f.bodies), between(text, bodies)) {
+			return 0, nil
+		}
+		for i, b := range bodies {
+			if before := f.bodies[i]; text[b.from:b.to] != f.text[before.from:before.to] {
+				changes = append(changes, change{f, i, b.renamed(text, l.number+1)})
+			}
+		}
+	}
+	l.number++
+	for _, c := range changes {
+		end := ""
+		if !c.of.bodies[c.i].results {
+			end = "return\n"
+		}
+		c.of.added[c.i] += fmt.Sprintf(" if %s.Chosen == %d {%s\n%s};", choiceName, l.number, c.text, end)
+	}
+	return l.number, nil
+}
+
+// file returns a file of the tree.
+func (l *loom) file(name string) (*woven, error) {
+	if f := l.files[name]; f != nil {
+		return f, nil
+	}
+	text, err := os.ReadFile(filepath.Join(l.root, name))
+	if err != nil {
+		return nil, err
+	}
+	bodies, err := bodiesOf(string(text))
+	if err != nil {
+		return nil, err
+	}
+	f := &woven{string(text), bodies, make([]string, len(bodies))}
+	l.files[name] = f
+	return f, nil
+}
+
+// after returns the files with all mutants.
+func (l *loom) after() map[string]string {
+	all := map[string]string{choiceFile: choice}
+	for name, f := range l.files {
+		if f.changed() {
+			all[name] = f.weave()
+		}
+	}
+	return all
+}
+
+// changed reports whether a mutant gives a body to a function of the file.
+func (f *woven) changed() bool {
+	return slices.ContainsFunc(f.added, func(b string) bool { return b != "" })
+}
+
+// weave returns the file with all bodies. Functions that have several need a larger stack than those
+// without a check of it may have.
+func (f *woven) weave() string {
+	var b bytes.Buffer
+	last := 0
+	for i := range f.bodies {
+		b.WriteString(f.text[last:f.bodies[i].from])
+		b.WriteString(f.added[i])
+		last = f.bodies[i].from
+	}
+	b.WriteString(f.text[last:])
+	text := strings.ReplaceAll(b.String(), "\n//go:nosplit\n", "\n//\n")
+	at := strings.Index("\n"+text, "\npackage ")
+	end := at + strings.Index(text[at:], "\n")
+	clause, comment, _ := strings.Cut(text[at:end], "//")
+	return text[:at] + clause + "; import " + choiceName + " " + strconv.Quote("coatcheck/"+filepath.Dir(choiceFile)) + " //" + comment + text[end:]
+}
+
+// bodiesOf returns the bodies of the functions that a file declares.
+func bodiesOf(text string) (all []body, err error) {
+	fset := token.NewFileSet()
+	tree, err := parser.ParseFile(fset, "", text, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	offset := func(p token.Pos) int { return fset.Position(p).Offset }
+	for _, d := range tree.Decls {
+		fn, ok := d.(*ast.FuncDecl)
+		if !ok || fn.Body == nil {
+			continue
+		}
+		b := body{from: offset(fn.Body.Lbrace) + 1, to: offset(fn.Body.Rbrace), results: fn.Type.Results != nil}
+		ast.Inspect(fn.Body, func(n ast.Node) bool {
+			var label *ast.Ident
+			switch n := n.(type) {
+			case *ast.LabeledStmt:
+				label = n.Label
+			case *ast.BranchStmt:
+				label = n.Label
+			}
+			if label != nil {
+				b.labels = append(b.labels, span{offset(label.Pos()), offset(label.End())})
+			}
+			return true
+		})
+		slices.SortFunc(b.labels, func(a, b span) int { return a.from - b.from })
+		all = append(all, b)
+	}
+	return all, nil
+}
+
+// between returns what a file has before, between and after its bodies.
+func between(text string, bodies []body) (all []string) {
+	last := 0
+	for _, b := range bodies {
+		all = append(all, text[last:b.from])
+		last = b.to
+	}
+	return append(all, text[last:])
+}
+
+// renamed returns a body with labels of its own, as a function has each only once.
+func (b *body) renamed(text string, number int) string {
+	var s strings.Builder
+	last := b.from
+	for _, l := range b.labels {
+		fmt.Fprintf(&s, "%s%s%d", text[last:l.from], text[l.from:l.to], number)
+		last = l.to
+	}
+	s.WriteString(text[last:b.to])
+	return s.String()
+}
