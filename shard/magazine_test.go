@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coatcheck/epoch"
+	"coatcheck/internal/check/testkit"
 	"coatcheck/shard"
 )
 
@@ -46,8 +47,8 @@ func TestMagazineKeepsNoSlotWithoutALife(t *testing.T) {
 			slot, h, err := next(m)
 			require.NoError(t, err)
 			live(slot, h, 1)
-			require.True(t, m.Remove(h))
-			require.False(t, m.Remove(h))
+			require.True(t, m.Remove(h), "the value should be live")
+			require.False(t, m.Remove(h), "the value should be gone")
 		}
 		_, _, err := next(m)
 		require.ErrorIs(t, err, shard.ErrExhausted)
@@ -78,7 +79,7 @@ func TestMagazineLosesNoSlot(t *testing.T) {
 		{"cleaned", setup[uint64]{zero: true}},
 	} {
 		whole := t.Run(c.name, func(t *testing.T) {
-			for seed := range uint64(60) {
+			for seed := range testkit.LongAlone(uint64(240)) {
 				testMagazine(t, c.setup, seed)
 			}
 		})
@@ -212,11 +213,11 @@ func TestMagazineKeepsNothingFromItself(t *testing.T) {
 		r := newRig[uint64](t, setup[uint64]{slots: 10, stampPerSlot: guarded})
 		hs := r.fill(t, r.shards[0], 10, number)
 		m := r.arena.NewMagazine()
-		require.True(t, m.Remove(hs[0]))
+		require.True(t, m.Remove(hs[0]), "the value should be live")
 		if guarded {
 			g := r.arena.Domain.Pin()
 			defer g.Unpin()
-			require.True(t, m.Remove(hs[1]))
+			require.True(t, m.Remove(hs[1]), "the value should be live")
 		}
 		_, h, err := next(m)
 		require.NoError(t, err)
@@ -231,7 +232,7 @@ func TestMagazineKeepsNothingThatWaitsForAGuard(t *testing.T) {
 	g := r.arena.Domain.Pin()
 	defer g.Unpin()
 	for _, h := range hs {
-		require.True(t, m.Remove(h))
+		require.True(t, m.Remove(h), "the value should be live")
 	}
 	_, _, err := m.Claim()
 	require.NoError(t, err)
@@ -265,7 +266,7 @@ func testReach(t *testing.T, set setup[uint64], most int) {
 				greatest = max(greatest, m.Kept())
 			}
 			for _, h := range hs {
-				require.True(t, m.Remove(h))
+				require.True(t, m.Remove(h), "the value should be live")
 				greatest = max(greatest, m.Kept())
 			}
 		}
@@ -277,7 +278,7 @@ func testReach(t *testing.T, set setup[uint64], most int) {
 	require.LessOrEqual(t, greatest, most)
 	for range 10 {
 		for _, h := range r.fill(t, r.shards[0], burst, number) {
-			require.True(t, m.Remove(h))
+			require.True(t, m.Remove(h), "the value should be live")
 		}
 		require.LessOrEqual(t, m.Kept(), most, "it only removes")
 	}
@@ -317,7 +318,7 @@ func kept[T any](t *testing.T, set setup[T]) int {
 		slot, h, err := next(m)
 		require.NoError(t, err)
 		live(slot, h, v)
-		require.True(t, m.Remove(h))
+		require.True(t, m.Remove(h), "the value should be live")
 	}
 	return m.Kept()
 }
@@ -349,7 +350,7 @@ func newResetting(t *testing.T, n int) *resetting {
 	hs := l.fill(t, l.other, shard.Batch, number)
 	l.remove(t, l.s, hs[n:]...)
 	for _, h := range hs[:n] {
-		require.True(t, l.Magazine.Remove(h))
+		require.True(t, l.Magazine.Remove(h), "the value should be live")
 	}
 	return l
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coatcheck/epoch"
+	"coatcheck/internal/check/testkit"
 	"coatcheck/shard"
 )
 
@@ -45,7 +46,7 @@ func TestStackIsLIFO(t *testing.T) {
 // and then. They are handed out in the order in which they were removed.
 func TestQueueHandsOutTheOldestFirst(t *testing.T) {
 	const n = 3 * shard.ReclaimMost
-	for seed := range uint64(60) {
+	for seed := range testkit.LongAlone(uint64(240)) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
 		r := newRig[*int](t, setup[*int]{slots: n, fifo: true, stampPerSlot: seed%2 > 0, zero: seed%3 > 0})
 		s := r.shards[0]

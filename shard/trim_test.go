@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"coatcheck/internal/check/testkit"
 	"coatcheck/shard"
 )
 
@@ -18,7 +19,7 @@ func TestTrimKeepsTheOrderOfEachList(t *testing.T) {
 	const slots = 120
 	for _, fifo := range []bool{false, true} {
 		for _, shards := range []int{1, 3} {
-			for seed := range uint64(100) {
+			for seed := range testkit.LongAlone(uint64(400)) {
 				rnd := rand.New(rand.NewPCG(seed, uint64(shards)))
 				what := fmt.Sprintf("fifo %v, %d shards, seed %d", fifo, shards, seed)
 				r := newRig[uint64](t, setup[uint64]{slots: slots, shards: shards, fifo: fifo})

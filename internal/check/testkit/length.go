@@ -17,7 +17,7 @@ import (
 func Full() bool { return os.Getenv("COATCHECK_FULL") != "" && !testing.Short() }
 
 // Long returns n in the full programme, n/4 usually, and n/10 in -short; at least 1.
-func Long[N ~int | ~int64](n N) N {
+func Long[N ~int | ~int64 | ~uint64](n N) N {
 	switch {
 	case testing.Short():
 		n /= 10
@@ -27,9 +27,9 @@ func Long[N ~int | ~int64](n N) N {
 	return max(1, n)
 }
 
-// LongAlone is Long for a test of one goroutine, of which the race detector needs but a part to see
-// that.
-func LongAlone[N ~int | ~int64](n N) N {
+// LongAlone is Long for a test to which the race detector adds little, as it has one goroutine, or is
+// about amounts and not about races. With it, the test does a quarter.
+func LongAlone[N ~int | ~int64 | ~uint64](n N) N {
 	if Race {
 		n /= 4
 	}
