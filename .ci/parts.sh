@@ -17,12 +17,13 @@ staticcheck() {
 # compiler skips the step if no C compiler can be had, without which there is no race detector.
 compiler() { need "gcc libc6-dev" gcc; }
 
-# tags are those of builds of their own. internal/check/gate finds one that is missing.
-tags="interleave coatcheck_debug coatcheck_costs"
+# tags are those of builds of their own, some in one build. internal/check/gate finds one that is
+# missing, and a file that no build has.
+tags="interleave coatcheck_debug,coatcheck_costs"
 
-# tagged prints the packages that have files for a build tag alone.
+# tagged prints the packages that have files for the build tags of a build alone.
 tagged() {
-	grep -rlE --include='*.go' "^//go:build.*\\b$1\\b" epoch shard pool internal |
+	grep -rlE --include='*.go' "^//go:build.*\\b(${1//,/|})\\b" epoch shard pool internal |
 		grep -v '^internal/check/linearize/' | sed 's|^|./|; s|/[^/]*$||' | sort -u
 }
 
@@ -93,8 +94,11 @@ part_quick() { # formatting, modules, vet, staticcheck, short tests
 		fi
 	done
 
+	# The whole gate runs the other packages under the race detector, where they do the same.
 	step "short tests, without the race detector"
-	go test -vet=off -short ./...
+	local packages=./...
+	[ -z "$whole" ] || packages=". ./epoch ./shard ./pool/... ./internal/atom ./internal/check/comments ./internal/check/mutants"
+	go test -vet=off -short $packages
 
 	step "steps, counted"
 	go test -vet=off -short -tags coatcheck_costs ./internal/check/costs
