@@ -26,7 +26,7 @@ func TestScanCostsWhatIsPinned(t *testing.T) {
 			guards[i] = d.Pin()
 		}
 		stamp := d.Stamp()
-		require.False(t, d.Expired(stamp))
+		require.False(t, d.Expired(stamp), "a guard should delay the stamp")
 		require.GreaterOrEqual(t, d.Scanned(), n)
 		r.Shuffle(n, func(i, k int) { guards[i], guards[k] = guards[k], guards[i] })
 		for i := n - 1; i >= 0; i-- {

@@ -40,8 +40,8 @@ func TestPinHoldsItsStamps(t *testing.T) {
 			}
 			last := d.Stamp()
 			g.Unpin()
-			assert.True(t, d.Expired(after))
-			assert.True(t, d.Expired(last))
+			assert.True(t, d.Expired(after), "the stamp should have passed")
+			assert.True(t, d.Expired(last), "the stamp should have passed")
 		}
 	}
 }
@@ -71,7 +71,7 @@ func TestStampsShareAnEpoch(t *testing.T) {
 func TestPassedNeedsNoEpochWithoutGuards(t *testing.T) {
 	d := epoch.New()
 	for range 3 {
-		require.True(t, d.Expired(d.Stamp()))
+		require.True(t, d.Expired(d.Stamp()), "the stamp should have passed")
 		require.Zero(t, d.Epoch())
 		requirePins(t, 0, epoch.NoPin, d.Scan())
 	}
@@ -132,9 +132,9 @@ func TestEpochStopsAtItsLimit(t *testing.T) {
 		g := d.Pin()
 		require.Equal(t, want, d.Stamp())
 		require.Equal(t, want+1, d.NextEpoch())
-		require.False(t, d.Expired(want))
+		require.False(t, d.Expired(want), "a guard should delay the stamp")
 		g.Unpin()
-		require.True(t, d.Expired(want))
+		require.True(t, d.Expired(want), "the stamp should have passed")
 	}
 	for range 3 {
 		g := d.Pin()
@@ -145,7 +145,7 @@ func TestEpochStopsAtItsLimit(t *testing.T) {
 		require.EqualValues(t, uint64(epoch.Limit), d.NextEpoch())
 		requirePins(t, 1, epoch.Limit, d.Scan())
 		require.False(t, d.Expired(epoch.Limit), "there is no later epoch")
-		require.True(t, d.Expired(epoch.Limit-1))
+		require.True(t, d.Expired(epoch.Limit-1), "the stamp should have passed")
 		require.ErrorIs(t, d.Synchronize(testkit.Done()), context.Canceled)
 		later.Unpin()
 		require.True(t, d.Expired(epoch.Limit), "no guard is pinned")
@@ -160,14 +160,14 @@ func TestCellsWord(t *testing.T) {
 			idle, seen := uint64(0), map[uint64]bool{}
 			for range 1 << 14 {
 				w := epoch.Claimed(idle, e, kind)
-				require.True(t, epoch.IsActive(w))
+				require.True(t, epoch.IsActive(w), "the cell should be active")
 				require.Equal(t, kind&epoch.Transient != 0, epoch.IsBrief(w))
 				require.Equal(t, e, epoch.EpochOf(w))
 				require.False(t, seen[w], "pin %d has the word of an earlier one", len(seen))
 				seen[w] = true
 				idle = epoch.Released(w)
-				require.False(t, epoch.IsActive(idle))
-				require.False(t, epoch.IsBrief(idle))
+				require.False(t, epoch.IsActive(idle), "an idle cell should not be active")
+				require.False(t, epoch.IsBrief(idle), "an idle cell should not be brief")
 			}
 			w := epoch.Claimed(idle, e, kind)
 			require.True(t, seen[w], "the sequence begins anew")
@@ -234,7 +234,7 @@ func TestCopyNeverReleases(t *testing.T) {
 			}
 			for i := range gone {
 				theCopy := gone[i]
-				require.False(t, theCopy.Release())
+				require.False(t, theCopy.Release(), "a copy should release nothing")
 			}
 			require.Equal(t, len(full)+len(transient), d.Scan().Count, "a copy has ended another pin")
 		}
@@ -251,23 +251,23 @@ func requirePins(t *testing.T, count int, oldest uint64, got epoch.Pins) {
 func TestPinsStandAsLongAsTheOldestGuard(t *testing.T) {
 	d := epoch.New()
 	nobody := d.Scan()
-	require.False(t, nobody.Stands())
+	require.False(t, nobody.Stands(), "no guard should stand where none was found")
 	old := d.Pin()
 	d.Stamp()
 	young := d.Pin()
 	pins := d.Scan()
 	var got []uint64
-	require.True(t, d.Epochs(d.Scanned(), func(e uint64) { got = append(got, e) }))
+	require.True(t, d.Epochs(d.Scanned(), func(e uint64) { got = append(got, e) }), "the scan should be the last one")
 	require.ElementsMatch(t, []uint64{0, 1}, got)
 	young.Unpin()
-	require.True(t, pins.Stands())
+	require.True(t, pins.Stands(), "the guard should still stand")
 	old.Unpin()
-	require.False(t, pins.Stands())
+	require.False(t, pins.Stands(), "the guard should have gone")
 	for range 2 * d.Scanned() { // in all cells, the old guard's too
 		again := d.Pin()
 		defer again.Unpin()
 	}
-	require.False(t, pins.Stands())
+	require.False(t, pins.Stands(), "the guard should have gone")
 }
 
 // A traced Domain tells of each Pin and of no PinTransient, has as many cells as guards need, and
@@ -288,15 +288,15 @@ func TestTracedPinsAreFound(t *testing.T) {
 	}
 	require.Equal(t, open, told)
 	require.Equal(t, guards, d.Scan().Count)
-	require.False(t, d.Expired(d.Stamp()))
+	require.False(t, d.Expired(d.Stamp()), "a guard should delay the stamp")
 	for i := range open {
-		require.True(t, told[i].Pinned())
+		require.True(t, told[i].Pinned(), "the guard should be pinned")
 		open[i].Unpin()
-		require.False(t, told[i].Pinned())
+		require.False(t, told[i].Pinned(), "the guard should not be pinned")
 	}
 	require.Zero(t, d.Scan().Count)
-	require.True(t, d.Expired(d.Stamp()))
-	require.False(t, epoch.Guard{}.Pinned())
+	require.True(t, d.Expired(d.Stamp()), "the stamp should have passed")
+	require.False(t, epoch.Guard{}.Pinned(), "a zero Guard should not be pinned")
 }
 
 // Before a word of a cell comes again, a Tracer is told to forget the cell's older guards, also if the
@@ -329,6 +329,6 @@ func TestTracersForgetBeforeWordsComeAgain(t *testing.T) {
 		g.Unpin()
 	}
 	for g := range told {
-		require.False(t, g.Pinned())
+		require.False(t, g.Pinned(), "the guard should not be pinned")
 	}
 }

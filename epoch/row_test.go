@@ -85,12 +85,12 @@ func TestRowsGrowWhereGuardsMeet(t *testing.T) {
 		p := d.Scan()
 		require.Equal(t, len(open)-i, p.Count)
 		n := 0
-		require.True(t, d.Epochs(d.Scanned(), func(uint64) { n++ }))
+		require.True(t, d.Epochs(d.Scanned(), func(uint64) { n++ }), "the scan should be the last one")
 		require.Equal(t, p.Count, n)
-		require.False(t, d.Expired(stamp))
+		require.False(t, d.Expired(stamp), "a guard should delay the stamp")
 		open[i].Unpin()
 	}
-	require.True(t, d.Expired(stamp))
+	require.True(t, d.Expired(stamp), "the stamp should have passed")
 	require.Equal(t, []int{256}, d.Rows())
 	require.Equal(t, 256, d.Scanned())
 	require.Equal(t, 0, d.Scan().Count)

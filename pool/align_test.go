@@ -51,8 +51,8 @@ func testAlignedValue[T any](t *testing.T, reuse pool.Reuse, in func(*T) *counte
 	}
 	name := fmt.Sprintf("%T, %s", *new(T), testkit.NameOf(reuse))
 	require.Zero(t, testing.AllocsPerRun(500, func() {
-		require.True(t, p.Remove(ok(p.InsertFunc(init))))
-		require.True(t, w.Remove(ok(w.InsertFunc(init))))
+		require.True(t, p.Remove(ok(p.InsertFunc(init))), "the value should be live")
+		require.True(t, w.Remove(ok(w.InsertFunc(init))), "the value should be live")
 		require.Equal(t, 1, p.RemoveBatch([]pool.Handle[T]{ok(p.InsertFunc(init))}))
 	}), name)
 	require.True(t, clean, "%s: InsertFunc found a value that is not zero", name)

@@ -160,7 +160,7 @@ func TestExplainRemembersTheLastLives(t *testing.T) {
 	hs := make([]pool.Handle[int], 3*trace.Kept)
 	for i := range hs {
 		hs[i] = testkit.MustInsert(t, p, i)
-		require.True(t, p.Remove(hs[i]))
+		require.True(t, p.Remove(hs[i]), "the value should be live")
 	}
 	for i, h := range hs {
 		parts := paragraphs(p.Explain(h))
@@ -223,13 +223,13 @@ func testWriteAfterUnpin[T any](t *testing.T, wrong T) {
 				hs := testkit.Fill(t, p, 128, func(int) T { var zero T; return zero })
 				g := p.Pin()
 				v, ok := g.Pointer(hs[70])
-				require.True(t, ok)
+				require.True(t, ok, "the value should be live")
 				for _, h := range hs {
 					remove := p.Remove
 					if byWorker {
 						remove = w.Remove
 					}
-					require.True(t, remove(h))
+					require.True(t, remove(h), "the value should be live")
 				}
 				g.Unpin()
 				if byWorker {
@@ -260,8 +260,8 @@ func TestPointerUsedAfterRemovalIsTold(t *testing.T) {
 	p := pool.Must(&pool.Options[uint64]{Shards: 1})
 	h := testkit.MustInsert(t, p, 7)
 	v, ok := p.Pointer(h)
-	require.True(t, ok)
-	require.True(t, p.Remove(h))
+	require.True(t, ok, "the value should be live")
+	require.True(t, p.Remove(h), "the value should be live")
 	require.NoError(t, p.Synchronize(t.Context()))
 	require.Equal(t, uint64(0xDBDB_DBDB_DBDB_DBDB), *v)
 	*v = 8
@@ -277,7 +277,7 @@ func TestWorkerTellsItsTwoUsers(t *testing.T) {
 	_, err := w.InsertFunc(func(pool.Handle[int], *int) {
 		h, err := w.Insert(1)
 		require.NoError(t, err)
-		require.True(t, w.Remove(h))
+		require.True(t, w.Remove(h), "the value should be live")
 		for _, f := range []func(){func() { _, _ = w.Insert(1) }, func() { w.Remove(h) }, func() { w.Take(h) }, w.Flush, w.Close} {
 			testkit.RequirePanicText(t, f, "pool: two goroutines use a Worker at once\nused at ",
 				"InsertFunc\n", "TestWorkerTellsItsTwoUsers\n", "testkit.Apart")

@@ -42,7 +42,7 @@ func TestExplainTellsEveryState(t *testing.T) {
 		requireExplained(t, p, handle(i, origin-2), "was never issued by this pool, whose generations begin at %d", origin)
 		requireExplained(t, p, handle(i, origin+2), "was never issued by this pool: its slot has come to generation %d", origin)
 
-		require.True(t, p.Remove(h))
+		require.True(t, p.Remove(h), "the value should be live")
 		requireExplained(t, p, h, "is stale: removed or cancelled. Its slot is vacant")
 		requireExplained(t, p, handle(i, origin+2), "is not live: it is the next handle of its slot, issued at most to a Reservation or a constructor")
 		requireExplained(t, p, handle(i, origin+4), "was never issued by this pool: its slot has come to generation %d", origin+1)
@@ -50,7 +50,7 @@ func TestExplainTellsEveryState(t *testing.T) {
 		// Until the slot comes round again.
 		again := pool.Handle[int](0)
 		for again = testkit.MustInsert(t, p, 1); again.Index() != h.Index(); again = testkit.MustInsert(t, p, 1) {
-			require.True(t, p.Remove(again))
+			require.True(t, p.Remove(again), "the value should be live")
 		}
 		requireExplained(t, p, h, "is stale: removed or cancelled. Its slot was reused and is live as %v", again)
 		require.Equal(t, 2, p.Clear())
@@ -63,7 +63,7 @@ func TestExplainTellsWhatKeepsASlot(t *testing.T) {
 	h := testkit.Fill(t, p, 2, testkit.Number)[0]
 	first, second := mustHold(t, p, h), mustHold(t, p, h)
 	requireExplained(t, p, h, "is live")
-	require.True(t, p.Remove(h))
+	require.True(t, p.Remove(h), "the value should be live")
 	requireExplained(t, p, h, "is stale: removed or cancelled. Its slot is kept by 2 Refs")
 	first.Release()
 	requireExplained(t, p, h, "is stale: removed or cancelled. Its slot is kept by 1 Ref")
@@ -93,7 +93,7 @@ func TestExplainKnowsOtherSlots(t *testing.T) {
 	p = tiny(t, &pool.Options[int]{Shards: 1, Origin: testkit.LastGeneration, Capacity: 1})
 	last := testkit.MustInsert(t, p, 1)
 	requireExplained(t, p, last, "is live")
-	require.True(t, p.Remove(last))
+	require.True(t, p.Remove(last), "the value should be live")
 	for range 2 { // waiting, and exhausted
 		requireExplained(t, p, last, stale+"has used up its generations and is never reused")
 		testkit.RequireReclaimed(t, p)
@@ -123,7 +123,7 @@ func TestExplainWhileSlotsChange(t *testing.T) {
 				h := testkit.MustInsert(t, p, i)
 				shown.Store(uint64(h))
 				p.Remove(h)
-				assert.True(t, strings.HasPrefix(p.Explain(h), h.String()+" is stale"))
+				assert.True(t, strings.HasPrefix(p.Explain(h), h.String()+" is stale"), "Explain should call the handle stale")
 			}
 		}
 	})

@@ -52,9 +52,9 @@ func TestGrowthThatFailsLosesNothing(t *testing.T) {
 				testkit.RequireConserved(t, p)
 				live := p.Len()
 				require.Positive(t, live)
-				require.True(t, p.Contains(first))
+				require.True(t, p.Contains(first), "the value should be live")
 				// Slots that are given back are used meanwhile.
-				require.True(t, p.Remove(first))
+				require.True(t, p.Remove(first), "the value should be live")
 				require.NoError(t, p.Synchronize(context.Background()))
 				_, err = p.InsertFunc(setBulky)
 				require.NoError(t, err)

@@ -31,7 +31,7 @@ func TestStallRecovers(t *testing.T) {
 			requireRefusal(t, p, pool.ErrStalled, name)
 			requireRefusal(t, p, pool.ErrStalled, name)
 			for i, h := range hs[half:] {
-				require.True(t, p.Remove(h))
+				require.True(t, p.Remove(h), "the value should be live")
 				if round%2 == 0 && (i < 8 || i%64 == 0) {
 					requireRefusal(t, p, pool.ErrStalled, name)
 				}
@@ -171,12 +171,12 @@ func TestGuardDelaysOnlyWhatIsRemovedUnderIt(t *testing.T) {
 						}
 						hs := testkit.Fill(t, p, capacity, testkit.Number)
 						for _, h := range hs[:before] {
-							require.True(t, remove(h))
+							require.True(t, remove(h), "the value should be live")
 						}
 						g := p.Pin()
 						defer g.Unpin()
 						for _, h := range hs[before:] {
-							require.True(t, remove(h))
+							require.True(t, remove(h), "the value should be live")
 						}
 						for i := range before {
 							_, err := insert(i)
@@ -230,9 +230,9 @@ func TestLargeValueIsClearedInPlace(t *testing.T) {
 	require.Zero(t, testing.AllocsPerRun(20, func() {
 		h, err := p.InsertFunc(func(pool.Handle[large], *large) {})
 		require.NoError(t, err)
-		require.True(t, p.Remove(h))
+		require.True(t, p.Remove(h), "the value should be live")
 		h, err = w.InsertFunc(func(pool.Handle[large], *large) {})
 		require.NoError(t, err)
-		require.True(t, w.Remove(h))
+		require.True(t, w.Remove(h), "the value should be live")
 	}))
 }

@@ -52,7 +52,7 @@ func TestGrowMakesMemoryAhead(t *testing.T) {
 				insert(5)
 				require.LessOrEqual(t, p.Stats().Allocated, full.Allocated, "what Trim gave up did not come back")
 				for _, h := range first {
-					require.True(t, p.Contains(h))
+					require.True(t, p.Contains(h), "the value should be live")
 				}
 				for _, h := range second {
 					require.False(t, p.Contains(h), "%v is live again", h)

@@ -59,7 +59,7 @@ func TestRefsCountForMaxLimbo(t *testing.T) {
 		}
 		require.Less(t, i, 1_000_000, "MaxLimbo has no effect")
 		refs = append(refs, mustHold(t, p, h))
-		require.True(t, p.Remove(h))
+		require.True(t, p.Remove(h), "the value should be live")
 	}
 	st := testkit.RequireConserved(t, p)
 	require.GreaterOrEqual(t, st.Limbo, 1000)

@@ -315,7 +315,7 @@ func TestHandleTextIsOne(t *testing.T) {
 
 		stored, err := h.Value()
 		require.NoError(t, err)
-		require.True(t, driver.IsValue(stored))
+		require.True(t, driver.IsValue(stored), "a database should take what is stored")
 		require.Equal(t, s, stored, "also where the number is 2^63 or more, which drivers refuse")
 		for _, src := range []any{stored, []byte(s), int64(h)} {
 			back := pool.Handle[int](9<<32 | 9)
@@ -332,7 +332,7 @@ func TestHandleTextIsOne(t *testing.T) {
 		require.Equal(t, pool.Handle[int](9<<32|9), h)
 	}
 	require.NoError(t, h.Scan(nil))
-	require.True(t, h.IsZero())
+	require.True(t, h.IsZero(), "the handle should be zero")
 	_, err := pool.ParseHandle[int]("5@6")
 	require.EqualError(t, err, `pool: handle "5@6": want "none", or index@generation in decimal, with an odd generation`)
 }

@@ -29,16 +29,16 @@ func TestIdleWorkerKeepsNoTrimmedPage(t *testing.T) {
 		// The Worker has the table of the peak.
 		"it did everything": func(f *filled) {
 			for _, h := range f.hs {
-				require.True(f, f.w.Remove(h))
+				require.True(f, f.w.Remove(h), "the value should be live")
 			}
 		},
 		"it removed one": func(f *filled) {
-			require.True(f, f.w.Remove(f.hs[0]))
+			require.True(f, f.w.Remove(f.hs[0]), "the value should be live")
 			require.Equal(f, n-1, f.p.RemoveBatch(f.hs))
 		},
 		"it was flushed": func(f *filled) {
 			for _, h := range f.hs {
-				require.True(f, f.w.Remove(h))
+				require.True(f, f.w.Remove(h), "the value should be live")
 			}
 			f.w.Flush()
 		},
@@ -46,7 +46,7 @@ func TestIdleWorkerKeepsNoTrimmedPage(t *testing.T) {
 		"it used all pages": func(f *filled) {
 			for range 5 {
 				for i := 0; i < n; i += apart {
-					require.True(f, f.w.Remove(f.hs[i]))
+					require.True(f, f.w.Remove(f.hs[i]), "the value should be live")
 				}
 				for i := 0; i < n; i += apart {
 					var err error
@@ -60,7 +60,7 @@ func TestIdleWorkerKeepsNoTrimmedPage(t *testing.T) {
 		"it gave slots away": func(f *filled) {
 			g := f.p.Pin()
 			for i, before := 0, 0; i < n; i += apart { // under FIFO it keeps none
-				require.True(f, f.w.Remove(f.hs[i]))
+				require.True(f, f.w.Remove(f.hs[i]), "the value should be live")
 				now := f.p.Stats().Cached
 				if now < before {
 					break

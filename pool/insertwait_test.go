@@ -231,8 +231,8 @@ func TestWaitingForBuffersKeepsThem(t *testing.T) {
 					if !assert.NoError(t, err) {
 						return
 					}
-					assert.True(t, p.View(h, func(v *buffer) { assert.Equal(t, []byte{byte(k)}, v.b) }))
-					assert.True(t, p.Remove(h))
+					assert.True(t, p.View(h, func(v *buffer) { assert.Equal(t, []byte{byte(k)}, v.b) }), "the value should be live")
+					assert.True(t, p.Remove(h), "the value should be live")
 				}
 			})
 			require.EqualValues(t, buffers, made.Load(), "buffers")
@@ -291,13 +291,13 @@ func TestWorkerThatWaitsKeepsNothing(t *testing.T) {
 	p := pool.Must(&pool.Options[int]{Capacity: slots, Shards: 1})
 	hs := testkit.Fill(t, p, slots, testkit.Number)
 	w := p.Worker()
-	require.True(t, w.Remove(hs[0]))
+	require.True(t, w.Remove(hs[0]), "the value should be live")
 	require.Equal(t, 1, p.Stats().Cached)
 	ended := waiting(t, p, t.Context(), 1)
 	_, err := w.InsertWait(testkit.Done(), 1)
 	if err == nil {
 		// It may take its own slot. Then the other call waits on.
-		require.True(t, p.Remove(hs[1]))
+		require.True(t, p.Remove(hs[1]), "the value should be live")
 	}
 	require.NoError(t, woken(t, ended).err)
 	require.Zero(t, p.Stats().Cached)

@@ -48,7 +48,7 @@ func TestEachReturnsErrors(t *testing.T) {
 			}
 			return nil
 		}), wrong)
-		require.True(t, workers > 1 || calls.Load() == 10)
+		require.True(t, workers > 1 || calls.Load() == 10, "one worker should make ten calls")
 	}
 	require.Zero(t, p.Stats().Pinned)
 }
@@ -254,7 +254,7 @@ func TestEachPinsForFewCalls(t *testing.T) {
 			}
 			return nil
 		}))
-		require.True(t, reclaimed)
+		require.True(t, reclaimed, "the slots should be reclaimed")
 		require.LessOrEqual(t, calls-removed, 2*eachCalls, "calls of f while a removed value waited")
 		require.Equal(t, 9_999, p.Len())
 	}

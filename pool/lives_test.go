@@ -23,7 +23,7 @@ func TestResetOfAHeldLastLife(t *testing.T) {
 		"Synchronize": func(p *pool.Pool[object]) {},
 		"churn": func(p *pool.Pool[object]) {
 			for range 1000 {
-				require.True(t, p.Remove(testkit.MustInsert(t, p, object{})))
+				require.True(t, p.Remove(testkit.MustInsert(t, p, object{})), "the value should be live")
 			}
 		},
 	}
@@ -43,7 +43,7 @@ func TestResetOfAHeldLastLife(t *testing.T) {
 							w := p.Worker()
 							removers[object]()[verb](p, w, []pool.Handle[object]{h})
 							w.Close()
-							require.False(t, p.Contains(h))
+							require.False(t, p.Contains(h), "the value should be gone")
 							require.NoError(t, p.Synchronize(testkit.Done()))
 							require.NotContains(t, resets, "held")
 							require.Equal(t, "held", r.Pointer().note)
@@ -105,7 +105,7 @@ func TestHeldLastLifeIsNotReplaced(t *testing.T) {
 				h := testkit.MustInsert(t, p, n)
 				require.EqualValues(t, n, h.Index())
 				r := mustHold(t, p, h)
-				require.True(t, p.Remove(h))
+				require.True(t, p.Remove(h), "the value should be live")
 				require.NoError(t, p.Synchronize(testkit.Done()))
 				_, err := p.Insert(n)
 				require.ErrorIs(t, err, pool.ErrStalled)
@@ -146,7 +146,7 @@ func (e *endless) took(h pool.Handle[int]) {
 
 // drop removes the oldest value.
 func (e *endless) drop() {
-	require.True(e, e.remove(e.live[0]))
+	require.True(e, e.remove(e.live[0]), "the value should be live")
 	e.live = e.live[1:]
 }
 
@@ -232,7 +232,7 @@ func TestRestoreBesideExhaustedSlots(t *testing.T) {
 	p := pool.Must(&pool.Options[int]{Capacity: 100, Shards: 1, Origin: testkit.LastGeneration - 4})
 	hs := testkit.Fill(t, p, 100, testkit.Number)
 	for range 40 {
-		require.True(t, p.Remove(hs[99]))
+		require.True(t, p.Remove(hs[99]), "the value should be live")
 		require.NoError(t, p.Synchronize(context.Background()))
 		hs[99] = testkit.MustInsert(t, p, 1)
 	}
@@ -249,7 +249,7 @@ func TestRestoreBesideExhaustedSlots(t *testing.T) {
 		_, err = q.Insert(1)
 		require.ErrorIs(t, err, pool.ErrFull)
 		for _, h := range hs {
-			require.False(t, q.Contains(h))
+			require.False(t, q.Contains(h), "the value should be gone")
 		}
 	}
 }

@@ -88,11 +88,11 @@ func TestZeroPoolPanics(t *testing.T) {
 
 func TestZeroPtrFindsNothing(t *testing.T) {
 	var q pool.Ptr[int]
-	assert.False(t, q.Live())
-	assert.False(t, q.Remove())
-	assert.False(t, q.View(func(*int) {}))
+	assert.False(t, q.Live(), "an ended Reservation should not be live")
+	assert.False(t, q.Remove(), "an ended Reservation should have no value to remove")
+	assert.False(t, q.View(func(*int) {}), "an ended Reservation should have no value to view")
 	_, ok := q.Get()
-	assert.False(t, ok)
+	assert.False(t, ok, "an ended Reservation should have no value")
 }
 
 func TestClosedWorkerPanics(t *testing.T) {
@@ -136,7 +136,7 @@ func TestRefMisusePanics(t *testing.T) {
 	require.Equal(t, h, r.Handle())
 	requireMisuse(t, new(pool.Ref[int]), nil, text, "Pool.Hold")
 	require.Zero(t, p.Stats().Held, "a second Release let another's hold go")
-	require.True(t, p.Remove(h))
+	require.True(t, p.Remove(h), "the value should be live")
 }
 
 func TestReservationSettlesOnce(t *testing.T) {

@@ -76,6 +76,6 @@ func TestForeignHandleIsRefused(t *testing.T) {
 func TestCapacityAloneCostsNothing(t *testing.T) {
 	assert.Less(t, testkit.Allocated(func() {
 		p := pool.Must(&pool.Options[[2]uint64]{Capacity: 100_000_000})
-		assert.True(t, p.Contains(testkit.MustInsert(t, p, [2]uint64{1})))
+		assert.True(t, p.Contains(testkit.MustInsert(t, p, [2]uint64{1})), "the value should be live")
 	}), uint64(4<<20))
 }

@@ -47,7 +47,7 @@ func readStale[T any](t *testing.T, value T, again bool) {
 	p := pool.Must(&pool.Options[T]{Shards: 1})
 	h := testkit.MustInsert(t, p, value)
 	v, ok := p.Pointer(h)
-	require.True(t, ok)
+	require.True(t, ok, "the value should be live")
 	start, done := make(chan bool), make(chan error)
 	go func() {
 		<-start

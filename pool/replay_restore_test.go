@@ -142,7 +142,7 @@ func TestRestoreWithinRounds(t *testing.T) {
 	hs := testkit.Fill(t, p, 6000, func(int) *int { return nil })
 	for range 8 { // it keeps as many as go round in it
 		for k, h := range hs[:3000] {
-			require.True(t, w.Remove(h))
+			require.True(t, w.Remove(h), "the value should be live")
 			hs[k] = 0
 		}
 		for k := range hs[:3000] {
@@ -153,7 +153,7 @@ func TestRestoreWithinRounds(t *testing.T) {
 	}
 	g := p.Pin()
 	for _, h := range hs[:3000] {
-		require.True(t, w.Remove(h))
+		require.True(t, w.Remove(h), "the value should be live")
 	}
 	w.Close()
 	require.Equal(t, 100, p.RemoveBatch(hs[3000:3100])) // which begins with a round
@@ -166,8 +166,8 @@ func TestRestoreWithinRounds(t *testing.T) {
 			require.Equal(t, h, again, "insertion %d", k)
 		}
 		if k%3 == 0 {
-			require.True(t, p.Remove(h))
-			require.True(t, c.Remove(h))
+			require.True(t, p.Remove(h), "the value should be live")
+			require.True(t, c.Remove(h), "the value should be live")
 		}
 	}
 	requireConserved(t, p, c)
@@ -199,7 +199,7 @@ func TestOrderOfSlotsThatSomebodyHas(t *testing.T) {
 			require.Less(t, h.Index(), uint32(10))
 		}
 		testkit.RequireConserved(t, c)
-		require.False(t, c.Contains(reserved.Handle()))
+		require.False(t, c.Contains(reserved.Handle()), "the value should be gone")
 		last := map[pool.Handle[*int]]bool{}
 		for range 2 {
 			last[testkit.MustInsert(t, c, nil)] = true
@@ -417,8 +417,8 @@ func TestReplayAfterManyGuards(t *testing.T) {
 		require.NoError(t, err)
 		for range 20 {
 			for _, h := range hs[:100] {
-				require.True(t, p.Remove(h))
-				require.True(t, c.Remove(h))
+				require.True(t, p.Remove(h), "the value should be live")
+				require.True(t, c.Remove(h), "the value should be live")
 			}
 			for k := range hs[:100] {
 				hs[k] = testkit.MustInsert(t, p, nil)
@@ -438,7 +438,7 @@ func TestRestoredReplayJoinsAsTheOriginal(t *testing.T) {
 		guards := make([]pool.Guard[uint64], removals)
 		for k, h := range hs {
 			guards[k] = p.Pin() // so that each removal has a stamp of its own, and no batch is joined
-			require.True(t, p.Remove(h))
+			require.True(t, p.Remove(h), "the value should be live")
 		}
 		for k := range guards {
 			guards[k].Unpin()

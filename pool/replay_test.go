@@ -64,11 +64,11 @@ func (r *replayed) step() {
 		r.insert("Worker.Insert", r.w.Insert, n)
 	case 5, 6:
 		for _, h := range r.take(n) {
-			require.True(r, r.p.Remove(h))
+			require.True(r, r.p.Remove(h), "the value should be live")
 		}
 	case 7, 8:
 		for _, h := range r.take(n) {
-			require.True(r, r.w.Remove(h))
+			require.True(r, r.w.Remove(h), "the value should be live")
 		}
 	case 9:
 		hs := r.take(n)
@@ -105,7 +105,7 @@ func (r *replayed) step() {
 		for range n {
 			h, err := r.p.Insert(nil)
 			if r.note("pair", h, 0, err); err == nil {
-				require.True(r, r.p.Remove(h))
+				require.True(r, r.p.Remove(h), "the value should be live")
 			}
 		}
 	}

@@ -28,7 +28,7 @@ func issues(t *testing.T, p *pool.Pool[block], issued []pool.Handle[block]) (n i
 			break
 		}
 		require.NotContains(t, issued, h, "a handle that the original has issued")
-		require.True(t, p.Remove(h))
+		require.True(t, p.Remove(h), "the value should be live")
 	}
 	return n
 }
@@ -42,14 +42,14 @@ func TestCopyKnowsSlotsThatTookAnothersPlace(t *testing.T) {
 			p := pool.Must(&o)
 			a, b := testkit.MustInsert(t, p, block{}), testkit.MustInsert(t, p, block{})
 			for a.Generation() != testkit.LastGeneration {
-				require.True(t, p.Remove(a))
+				require.True(t, p.Remove(a), "the value should be live")
 				a = testkit.MustInsert(t, p, block{})
 			}
 			issued, records := []pool.Handle[block]{a, b}, 0
 			var file bytes.Buffer
 			_, err := p.WriteTo(writerFunc(func(part []byte) (int, error) {
 				if records++; records == 2 { // slot 0 was looked at, and slot 1 was not
-					require.True(t, p.Remove(a))
+					require.True(t, p.Remove(a), "the value should be live")
 					h, err := p.Insert(block{})
 					require.NoError(t, err)
 					v, _ := p.Pointer(b)
@@ -64,7 +64,7 @@ func TestCopyKnowsSlotsThatTookAnothersPlace(t *testing.T) {
 				q, err := pool.ReadFrom(bytes.NewReader(file.Bytes()), &o)
 				require.NoError(t, err)
 				v, ok := q.Get(b)
-				require.True(t, ok)
+				require.True(t, ok, "the value should be live")
 				require.Equal(t, issued[2], v.Ref)
 				issues(t, q, issued)
 				testkit.RequireReclaimed(t, q)

@@ -160,8 +160,8 @@ func TestTagLeavesOutFields(t *testing.T) {
 		require.Equal(t, "a7", fmt.Sprint(v.Name, v.N))
 		require.Zero(t, v.Hits.Load())
 		require.Nil(t, v.Done)
-		require.True(t, v.mu.TryLock())
-	}))
+		require.True(t, v.mu.TryLock(), "the mutex should not be locked in the copy")
+	}), "the value should be live")
 	b := mustRead[before](t, snapshot, nil)
 	require.Equal(t, before{"a", 7}, b.MustGet(pool.Handle[before](h)))
 	require.Equal(t, 1, mustRead[now](t, snapshotOf(t, b), nil).Len())
@@ -176,6 +176,6 @@ func TestSnapshotKeepsNaNs(t *testing.T) {
 	p := tiny(t, &pool.Options[gaps]{Shards: 1})
 	h := testkit.MustInsert(t, p, gaps{F: math.Float32frombits(0x7fa00001)})
 	v, ok := mustRead[gaps](t, snapshotOf(t, p), nil).Get(h)
-	require.True(t, ok)
+	require.True(t, ok, "the value should be live")
 	require.EqualValues(t, 0x7fa00001, math.Float32bits(v.F))
 }

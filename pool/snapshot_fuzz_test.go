@@ -282,7 +282,7 @@ func fuzzRead[T any](t *testing.T, which byte, in []byte) {
 		require.Equal(t, c.Len(), st.Live)
 		before := map[pool.Handle[T]]bool{}
 		for h := range c.All() {
-			require.True(t, c.Contains(h))
+			require.True(t, c.Contains(h), "the value should be live")
 			before[h] = true
 		}
 		var v T

@@ -164,7 +164,7 @@ func TestWorkersSlotsSkip(t *testing.T) {
 	defer w.Close()
 	again := 0
 	for _, h := range hs {
-		require.True(t, w.Remove(h))
+		require.True(t, w.Remove(h), "the value should be live")
 		n, err := w.Insert(1)
 		require.NoError(t, err)
 		require.GreaterOrEqual(t, int(n.Generation()-1)/2, 1<<16, "%v", n)
@@ -181,7 +181,7 @@ func TestSnapshotOfARestoredPool(t *testing.T) {
 	first := pool.Must(&pool.Options[int]{Shards: 1, Origin: 1})
 	hs := testkit.Fill(t, first, 100, testkit.Number)
 	second := mustRead(t, snapshotOf(t, first), &pool.Options[int]{Shards: 1})
-	require.True(t, second.Remove(hs[0]))
+	require.True(t, second.Remove(hs[0]), "the value should be live")
 	snapshot := snapshotOf(t, second)
 	third := mustRead(t, snapshot, &pool.Options[int]{Shards: 1})
 	same := mustRead(t, snapshot, &pool.Options[int]{Shards: 1, Origin: 1})
@@ -215,7 +215,7 @@ func TestRestoringManyTimes(t *testing.T) {
 	require.Equal(t, 7, p.MustGet(h))
 	fresh := testkit.MustInsert(t, p, 8)
 	require.GreaterOrEqual(t, int(fresh.Generation()-h.Generation())/2, restores<<16)
-	require.True(t, p.Remove(h))
+	require.True(t, p.Remove(h), "the value should be live")
 	require.NoError(t, p.Synchronize(t.Context()))
 	again := testkit.MustInsert(t, p, 9)
 	require.Equal(t, fresh.Generation()+2, again.Generation(), "%v and %v", fresh, again)
@@ -252,7 +252,7 @@ func TestNewLineNearTheEnd(t *testing.T) {
 		p := tiny(t, &pool.Options[int]{Shards: 1, Origin: testkit.LastGeneration - 2*999}) // 1,000 lives
 		h := testkit.MustInsert(t, p, 1)
 		for range 998 {
-			require.True(t, p.Remove(h))
+			require.True(t, p.Remove(h), "the value should be live")
 			require.NoError(t, p.Synchronize(t.Context()))
 			h = testkit.MustInsert(t, p, 1)
 		}
@@ -265,10 +265,10 @@ func TestNewLineNearTheEnd(t *testing.T) {
 			remove = w.Remove
 			testkit.Fill(t, c, 10, testkit.Number)
 			for v := range c.All() {
-				require.True(t, remove(v))
+				require.True(t, remove(v), "the value should be live")
 			}
 		} else {
-			require.True(t, remove(h))
+			require.True(t, remove(h), "the value should be live")
 		}
 		require.NoError(t, c.Synchronize(t.Context()))
 		for range 200 {

@@ -97,7 +97,7 @@ func TestCopyThatDoesNotFit(t *testing.T) {
 	requireCopy(t, p, c)
 	requireRefusal(t, c, pool.ErrFull, "ten values")
 	for _, h := range hs[10:] {
-		require.False(t, c.Contains(h))
+		require.False(t, c.Contains(h), "the value should be gone")
 	}
 }
 
@@ -109,7 +109,7 @@ func TestSnapshotPinsWhatItEncodes(t *testing.T) {
 	var next pool.Handle[moody]
 	meddle := func() {
 		meddled++
-		require.True(t, p.Remove(next))
+		require.True(t, p.Remove(next), "the value should be live")
 		_, err := p.Insert(moody{mood: "another"})
 		require.ErrorIs(t, err, pool.ErrStalled, "the slot is reused while it is encoded")
 	}
@@ -118,7 +118,7 @@ func TestSnapshotPinsWhatItEncodes(t *testing.T) {
 	c := copyOf(t, p, nil)
 	require.Equal(t, 1, meddled)
 	v, ok := c.Get(h)
-	require.True(t, ok)
+	require.True(t, ok, "the value should be live")
 	require.Equal(t, "first", v.mood)
 	require.False(t, c.Contains(next), "it was removed before the second look")
 	testkit.MustInsert(t, p, moody{mood: "another"})

@@ -42,7 +42,7 @@ func TestStalledReaderIsBoundedAndNamed(t *testing.T) {
 					if err != nil {
 						return err
 					}
-					require.True(t, via.Remove(h))
+					require.True(t, via.Remove(h), "the value should be live")
 				}
 				return nil
 			}
@@ -64,7 +64,7 @@ func TestStalledReaderIsBoundedAndNamed(t *testing.T) {
 				for i, h := range hs {
 					require.Equal(t, i+1, p.MustGet(h))
 				}
-				require.True(t, p.Remove(hs[0]))
+				require.True(t, p.Remove(hs[0]), "the value should be live")
 				g.Unpin()
 				st = testkit.RequireReclaimed(t, p)
 				require.Zero(t, st.OldestPin)
@@ -118,7 +118,7 @@ func TestStalledResetBlocksNoCall(t *testing.T) {
 			*v = 0
 		}})
 		stale := testkit.MustInsert(t, p, mark)
-		require.True(t, p.Remove(stale))
+		require.True(t, p.Remove(stale), "the value should be live")
 		left := make(chan error, 1)
 		go func() { left <- p.Synchronize(context.Background()) }()
 		testkit.Within(t, func() {
@@ -127,17 +127,17 @@ func TestStalledResetBlocksNoCall(t *testing.T) {
 			for n := range 10 * most {
 				h, err := p.Insert(1)
 				require.NoError(t, err)
-				require.True(t, p.Contains(h))
+				require.True(t, p.Contains(h), "the value should be live")
 				if n%2 == 0 {
-					require.True(t, p.Remove(h))
+					require.True(t, p.Remove(h), "the value should be live")
 				} else {
-					require.True(t, w.Remove(h))
+					require.True(t, w.Remove(h), "the value should be live")
 				}
 			}
 			for _, remove := range removers[int]() { // nothing is live
 				remove(p, w, []pool.Handle[int]{stale})
 			}
-			require.False(t, p.Contains(stale))
+			require.False(t, p.Contains(stale), "the value should be gone")
 			w.Close()
 			require.LessOrEqual(t, testkit.RequireConserved(t, p).Limbo, most)
 			require.ErrorIs(t, p.Synchronize(testkit.Done()), context.Canceled)

@@ -26,7 +26,7 @@ func TestStatsTellTheMostWornSlot(t *testing.T) {
 	for _, want := range []float64{0.25, 0.5, 0.75, 1} {
 		h := testkit.MustInsert(t, p, 1)
 		require.Equal(t, want, p.Stats().Worn, "while %v is live", h)
-		require.True(t, p.Remove(h))
+		require.True(t, p.Remove(h), "the value should be live")
 		require.NoError(t, p.Synchronize(testkit.Done()))
 		require.Equal(t, want, p.Stats().Worn, "after %v", h)
 	}
@@ -111,7 +111,7 @@ func TestPoolsAreLines(t *testing.T) {
 	_, _ = p.Insert(5)
 	g := p.Pin()
 	r := mustHold(t, p, hs[0])
-	require.True(t, p.Remove(hs[1]))
+	require.True(t, p.Remove(hs[1]), "the value should be live")
 	require.Regexp(t, `^3 live of 4 slots and at most 4, 1 in limbo, 1 pinned, 1 held, 1 refused as full(, oldest pin .* or more ago)?$`, p.Stats().String())
 	require.Equal(t, "0 live of 0 slots", fmt.Sprint(pool.Must[int](nil).Stats()))
 	g.Unpin()

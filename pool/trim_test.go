@@ -22,7 +22,7 @@ func TestTrimGivesMemoryBack(t *testing.T) {
 		w := p.Worker()
 		hs := testkit.Fill(t, p, 40_000, func(int) large { return large{} })
 		for _, h := range hs[:100] {
-			require.True(t, w.Remove(h)) // so that its table is that of the peak
+			require.True(t, w.Remove(h), "the value should be live") // so that its table is that of the peak
 		}
 		for range 100 {
 			h, err := w.Insert(large{})

@@ -21,7 +21,7 @@ func (c *cycler) lap() (hs []pool.Handle[*int]) {
 	for range c.p.Cap() {
 		h, err := c.p.Insert(nil)
 		require.NoError(c, err, "insertion %d", c.n)
-		require.True(c, c.p.Remove(h))
+		require.True(c, c.p.Remove(h), "the value should be live")
 		hs = append(hs, h)
 		c.n++
 	}
@@ -102,7 +102,7 @@ func TestFIFOOrderBesideAGuard(t *testing.T) {
 	require.Equal(t, late, p.RemoveBatch(hs[:late]))
 	next := func(want pool.Handle[*int]) {
 		h := testkit.MustInsert(t, p, nil)
-		require.True(t, p.Remove(h))
+		require.True(t, p.Remove(h), "the value should be live")
 		require.Equal(t, want.Index(), h.Index())
 	}
 	testkit.Each(hs[late:], next)

@@ -25,21 +25,21 @@ func TestGCInsideWorkersLastOperation(t *testing.T) {
 			_, err := w.Insert(stamp{id: 99})
 			require.NoError(t, err)
 			for _, h := range hs[1:] {
-				require.True(t, w.Remove(h))
+				require.True(t, w.Remove(h), "the value should be live")
 			}
 			switch i % 5 {
 			case 0:
-				require.True(t, w.Remove(hs[0])) // the bag is full
+				require.True(t, w.Remove(hs[0]), "the value should be live") // the bag is full
 			case 1:
 				v, ok := w.Take(hs[0])
-				require.True(t, ok)
+				require.True(t, ok, "the value should be live")
 				require.EqualValues(t, 1, v.id)
 			case 2:
 				_, err := w.InsertFunc(func(_ pool.Handle[stamp], v *stamp) {
 					v.self = v
 					runtime.GC()
 					h := testkit.MustInsert(t, p, stamp{id: 5})
-					require.True(t, p.Remove(h))
+					require.True(t, p.Remove(h), "the value should be live")
 					require.Equal(t, v, v.self, "the slot was given back under init")
 				})
 				require.NoError(t, err)
@@ -72,8 +72,8 @@ func TestResetClosesTheWorker(t *testing.T) {
 	w = p.Worker()
 	for _, h := range testkit.Fill(t, p, 400, testkit.Number) {
 		if !closed {
-			require.True(t, w.Remove(h))
+			require.True(t, w.Remove(h), "the value should be live")
 		}
 	}
-	require.True(t, closed)
+	require.True(t, closed, "the Worker should have been closed")
 }

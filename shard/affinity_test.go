@@ -139,7 +139,7 @@ func TestShardsAreMadeWhereGoroutinesMeet(t *testing.T) {
 		}
 		require.Equal(t, 2, r.arena.Made())
 		second := r.arena.Shard(1)
-		require.True(t, second == r.arena.Local(h))
+		require.True(t, second == r.arena.Local(h), "the second shard should be local")
 		require.True(t, first == r.arena.Local(h^1<<20), "a hint with another lowest bit")
 		require.True(t, second == r.arena.Local(h^1<<21), "one with the same")
 
@@ -147,10 +147,10 @@ func TestShardsAreMadeWhereGoroutinesMeet(t *testing.T) {
 		for range shard.Patience {
 			second.Contend()
 		}
-		require.True(t, r.arena.Shard(2) == r.arena.Local(h))
-		require.True(t, second == r.arena.Local(h^1<<21))
-		require.True(t, first == r.arena.Local(h^1<<20))
-		require.True(t, first == r.arena.Local(h^3<<20))
+		require.True(t, r.arena.Shard(2) == r.arena.Local(h), "the third shard should be local")
+		require.True(t, second == r.arena.Local(h^1<<21), "the second shard should be local")
+		require.True(t, first == r.arena.Local(h^1<<20), "the first shard should be local")
+		require.True(t, first == r.arena.Local(h^3<<20), "the first shard should be local")
 
 		for r.arena.Made() < 4 {
 			r.arena.Local(h).Contend()
@@ -294,7 +294,7 @@ func TestEveryDepthHasOneShard(t *testing.T) {
 		for range 2 * shard.Batch {
 			h, err := shard.Insert(&r.arena, frame, 1)
 			require.NoError(t, err)
-			require.True(t, r.arena.Remove(frame, h))
+			require.True(t, r.arena.Remove(frame, h), "the value should be live")
 		}
 		require.Positive(t, r.arena.Local(hint.Of(frame)).Free(), "depth %d", depth)
 		if depth > 0 {

@@ -202,7 +202,7 @@ func TestCutLeavesNoEmptyBatch(t *testing.T) {
 		g.Unpin()
 		_, h, err := s.Claim()
 		require.ErrorIs(t, err, shard.ErrFull, "%s was handed out, and is live", text(h))
-		require.True(t, s.Goal().Reached())
+		require.True(t, s.Goal().Reached(), "the goal should be reached")
 	}
 }
 
@@ -256,9 +256,9 @@ func TestWhatSynchronizeWaitsForDoesNotGrow(t *testing.T) {
 		s := r.shards[0]
 		hs := r.fill(t, s, 3*n, number)
 		goal := r.leaveApart(t, s, hs[:n], hs[n:])
-		require.False(t, goal.Reached())
+		require.False(t, goal.Reached(), "the goal should not be reached yet")
 		s.Round(nil) // one run of Resets
-		require.True(t, goal.Reached())
+		require.True(t, goal.Reached(), "the goal should be reached")
 		require.Equal(t, n, s.Free())
 	}
 }
@@ -285,7 +285,7 @@ func TestWhatTwoCallsOfSynchronizeWaitForDoesNotGrow(t *testing.T) {
 		g.Unpin()
 		require.Equal(t, 3, s.Batches())
 		for i, goal := range goals {
-			require.False(t, goal.Reached())
+			require.False(t, goal.Reached(), "the goal should not be reached yet")
 			s.Round(nil) // one run of Resets
 			require.True(t, goal.Reached(), "call %d", i)
 		}

@@ -38,7 +38,7 @@ func TestRefusalSaysWhy(t *testing.T) {
 		}, shard.ErrStalled},
 		"a Ref": {func(y state) func() {
 			k, ok := y.arena.Hold(y.hs[1])
-			require.True(t, ok)
+			require.True(t, ok, "the value should be live")
 			y.remove(t, y.s, y.hs[1])
 			return func() { y.arena.Drop(k) }
 		}, shard.ErrStalled},
@@ -192,7 +192,7 @@ func TestHoldersStayBelowTheMark(t *testing.T) {
 	r := newRig[uint64](t, setup[uint64]{slots: 2})
 	h := r.fill(t, r.shards[0], 1, number)[0]
 	k, ok := r.arena.Hold(h)
-	require.True(t, ok)
+	require.True(t, ok, "the value should be live")
 	k.SetHolders(shard.MostHolders)
 	require.Panics(t, func() { r.arena.Hold(h) })
 	require.Equal(t, 1, r.arena.Held())

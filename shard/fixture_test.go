@@ -177,6 +177,6 @@ func drain(s *shard.Shard) (slots []uint32) {
 // requireFinished requires that nothing waits to be reclaimed.
 func requireFinished(t *testing.T, s *shard.Shard) {
 	t.Helper()
-	require.True(t, s.Goal().Reached())
+	require.True(t, s.Goal().Reached(), "the goal should be reached")
 	require.Zero(t, s.Pending())
 }

@@ -82,7 +82,7 @@ func TestGrowthIsShared(t *testing.T) {
 	hs := r.fill(t, s, 8, number)
 	began := r.arena.Decisions()
 	for range 3 {
-		require.True(t, r.arena.Finds(s, began))
+		require.True(t, r.arena.Finds(s, began), "the finding should hold")
 		require.Equal(t, began+1, r.arena.Decisions(), "decided once")
 	}
 	r.arena.Table.GrowFull(r.arena.Table.Changes())

@@ -25,7 +25,7 @@ func TestManyProcessorsReclaimOften(t *testing.T) {
 	require.Greater(t, cells/4, shard.Batch)
 	for i, h := range r.fill(t, s, cells/4, number) {
 		require.Equal(t, i, s.Pending())
-		require.True(t, s.Remove(h))
+		require.True(t, s.Remove(h), "the value should be live")
 	}
 	require.Zero(t, s.Pending())
 }

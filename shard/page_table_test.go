@@ -167,7 +167,7 @@ func TestEntriesKeepPages(t *testing.T) {
 		require.Empty(t, freed, "page %d", page)
 		runtime.KeepAlive(entries)
 		runtime.GC()
-		require.True(t, testkit.Soon(t, freed))
+		require.True(t, testkit.Soon(t, freed), "the memory should be freed")
 		runtime.KeepAlive(r)
 	}
 }

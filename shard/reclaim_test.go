@@ -63,7 +63,7 @@ func TestFewSlotsDoNotComeBackOneByOne(t *testing.T) {
 			slot, h, err := s.Claim()
 			require.NoError(t, err)
 			live(slot, h, 1)
-			require.True(t, s.Remove(h))
+			require.True(t, s.Remove(h), "the value should be live")
 		}
 		return searches
 	}
@@ -160,7 +160,7 @@ func TestSlotsThatComeLateKeepTheirPlace(t *testing.T) {
 		var held []shard.Held
 		for _, h := range hs[1:4] {
 			if !byRef {
-				require.True(t, m.Remove(h))
+				require.True(t, m.Remove(h), "the value should be live")
 				continue
 			}
 			k, _ := r.arena.Hold(h)
@@ -442,7 +442,7 @@ func TestPushesThatDidNotGetTheLockArePaidFor(t *testing.T) {
 	s := r.shards[0]
 	hs := r.fill(t, s, n, number)
 	k, ok := r.arena.Hold(hs[n-1]) // so that each slot is visited
-	require.True(t, ok)
+	require.True(t, ok, "the value should be live")
 	defer r.arena.Drop(k)
 	g := r.arena.Domain.Pin()
 	defer g.Unpin()

@@ -173,7 +173,7 @@ func TestRunsOfResetsAreBounded(t *testing.T) {
 	end(1)
 	r.reclaim(t, s)
 	require.Equal(t, slots, s.Free())
-	require.True(t, goal.Reached())
+	require.True(t, goal.Reached(), "the goal should be reached")
 }
 
 // TestWhatAResetLeftStaysApart: slots that come back from a Reset that failed are not joined to what
@@ -192,8 +192,8 @@ func TestWhatAResetLeftStaysApart(t *testing.T) {
 		hs := r.fill(t, s, 2*n, number)
 		goal := r.leaveApart(t, s, hs[:n], hs[n:])
 		require.Panics(t, func() { s.Round(nil) })
-		require.False(t, goal.Reached())
+		require.False(t, goal.Reached(), "the goal should not be reached yet")
 		s.Round(nil) // the rest of the run
-		require.True(t, goal.Reached())
+		require.True(t, goal.Reached(), "the goal should be reached")
 	}
 }

@@ -54,7 +54,7 @@ func probe(t *testing.T, p Peer[Rest16], tries int) (f findings) {
 		for i := 1; i <= tries && f.stale; i++ {
 			w.Put(ns, 1, uint64(1000+i))
 			f.stale = stale()
-			require.True(t, w.Drop(ns, 1))
+			require.True(t, w.Drop(ns, 1), "the record should be there")
 		}
 	})
 	misuse(func(w Session, ns Names) {

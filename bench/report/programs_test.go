@@ -16,8 +16,8 @@ func TestProgramsBeginWithLosses(t *testing.T) {
 		"pool/load=quiet": 3, "pool/load=busy": 9, "pointers/load=quiet": 4, "pointers/load=busy": 5, "map/load=busy": 20,
 		"worker/load=quiet": 1, "worker/load=busy": 1,
 	})
-	require.True(t, f.HasPrograms())
-	require.False(t, f.HasParts())
+	require.True(t, f.HasPrograms(), "the file should have programs")
+	require.False(t, f.HasParts(), "the file should have no parts")
 	row := func(ours string) Row { return Row{Text: "by " + ours, Question: "Q", Ours: ours} }
 	got, err := Programs(f, []Named{{"pointers", "pointers"}, {"map", "a map"}}, "ours", []Row{row("worker"), row("pool")})
 	require.NoError(t, err)
@@ -39,8 +39,8 @@ BenchmarkPair/impl=map/goroutines=2-2 9 8 ns/op
 `
 	f, err := Read(strings.NewReader(text), "text")
 	require.NoError(t, err)
-	require.True(t, f.HasPrograms())
-	require.True(t, f.HasParts())
+	require.True(t, f.HasPrograms(), "the file should have programs")
+	require.True(t, f.HasParts(), "the file should have parts")
 	_, table, _ := strings.Cut(Contestants(f, []suite.Question{{ID: "Q", Title: "A program"}, {ID: "Pair"}}), ".\n\n")
 	require.Equal(t, "| program | contestant | processor time: quiet; busy | wall time | memory at the peak | collections | file |\n|---|---|---|---|---|---|---|\n"+
 		"| A program | `pool` | 4.00 ns; 6.00 ns | 3.00 ns; 5.00 ns | 2.00 MiB; 4.00 MiB | 1; 2 | 6.68 MiB |\n"+

@@ -143,7 +143,7 @@ func TestSlowReaderWaits(t *testing.T) {
 			_, err := io.ReadFull(conn, got)
 			require.NoError(t, err)
 			require.NoError(t, <-written)
-			require.True(t, bytes.Equal(sent, got))
+			require.True(t, bytes.Equal(sent, got), "what was received should be what was sent")
 			require.NoError(t, conn.ask(), "it waits for input again")
 		})
 	}

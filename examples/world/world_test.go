@@ -82,7 +82,7 @@ func TestStructuresAgree(t *testing.T) {
 			seen[h] = true
 			for child := range w.plants.Children(h) {
 				parent, ok := w.plants.Parent(child)
-				require.True(t, ok)
+				require.True(t, ok, "each child should have a parent")
 				require.Equal(t, h, parent)
 				walk(child)
 			}

@@ -30,7 +30,7 @@ func TestNarrowWordsAreNeverGivenOutTwice(t *testing.T) {
 		w := narrow(uint64(h))
 		require.False(t, seen[w], "%#x for %v", w, h)
 		seen[w] = true
-		require.True(t, p.Remove(pool.Handle[int](widen(w))))
+		require.True(t, p.Remove(pool.Handle[int](widen(w))), "the wide handle should be live")
 	}
 	require.Len(t, seen, slots*lives)
 	for w := range seen {

@@ -140,7 +140,7 @@ func TestInsertionsAreEdited(t *testing.T) {
 	}
 	var hs []handle
 	for h, v := range b.Insertions() {
-		require.False(t, p.Contains(h))
+		require.False(t, p.Contains(h), "the value should be gone")
 		require.EqualValues(t, len(hs)+1, v.number())
 		*v = valueOf(10 * v.number())
 		if hs = append(hs, h); len(hs) == 2 {
@@ -154,7 +154,7 @@ func TestInsertionsAreEdited(t *testing.T) {
 	requireApplied(t, 6, 0, b)
 	for i, h := range hs {
 		v, ok := p.Get(h)
-		require.True(t, ok)
+		require.True(t, ok, "the value should be live")
 		require.EqualValues(t, 10*(i+1), v.number())
 	}
 	mustRecord(t, b, 7)

@@ -95,7 +95,7 @@ func TestJumpsHaveBounds(t *testing.T) {
 		}
 		c := restored(t, s, nil)
 		for _, h := range hs[n/2:] {
-			require.True(t, c.Kill(h))
+			require.True(t, c.Kill(h), "the value should be live")
 		}
 		c.Refresh()
 		lives := (uint32(testkit.LastGeneration)-origin)/2 + 1
@@ -227,6 +227,6 @@ func TestSnapshotsOfOneStoreAreEqual(t *testing.T) {
 	}
 	s.Refresh()
 	b := written(t, s)
-	require.True(t, bytes.Equal(b, written(t, s)))
+	require.True(t, bytes.Equal(b, written(t, s)), "the bytes should be the same")
 	require.True(t, bytes.Equal(b, written(t, restored(t, s, o))), "of a copy")
 }

@@ -48,7 +48,7 @@ func testEndlessStore(t *testing.T, lives int, o *dense.Options[int]) {
 		require.Less(t, int(last), o.Capacity+ended, "an index without need")
 		for i, h := range s.Handles() {
 			if (i+round)%3 == 0 || o.Capacity == 1 {
-				require.True(t, s.Kill(h))
+				require.True(t, s.Kill(h), "the value should be live")
 				if h.Generation() == testkit.LastGeneration {
 					ended++
 				}

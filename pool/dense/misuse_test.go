@@ -59,7 +59,7 @@ func TestZeroPtrNamesNothing(t *testing.T) {
 	var q dense.Ptr[int]
 	v, ok := q.Pointer()
 	copied, found := q.Get()
-	require.False(t, ok || v != nil || found || copied != 0 || q.Alive() || q.Kill())
+	require.False(t, ok || v != nil || found || copied != 0 || q.Alive() || q.Kill(), "a zero reference should name nothing")
 	require.Equal(t, dense.Unused, q.State())
 	require.Equal(t, q, dense.Ptr[int]{})
 }
@@ -81,7 +81,7 @@ func TestNothingChangesDuringRefresh(t *testing.T) {
 			}
 			for i, h := range hs {
 				v, ok := s.Pointer(h)
-				require.True(t, ok)
+				require.True(t, ok, "the value should be live")
 				require.Equal(t, []int{i, i}, []int{*v, s.Values()[i]}, "%s has moved it", end.name)
 			}
 			require.Equal(t, dense.Dead, s.State(hs[2]))
@@ -94,7 +94,7 @@ func TestNothingChangesDuringRefresh(t *testing.T) {
 		}
 		s.Kill(hs[2])
 		end.f(s)
-		require.False(t, s.Alive(hs[2]))
+		require.False(t, s.Alive(hs[2]), "the value should be gone")
 		require.NoError(t, dense.Check(s))
 		if end.name == "Refresh" {
 			require.Equal(t, 9, s.Len(), "refused calls have changed something")
@@ -109,7 +109,7 @@ func TestLookThatOutlivesOnDestroyPanics(t *testing.T) {
 	s = tiny(t, &dense.Options[int]{OnDestroy: func(pool.Handle[int], *int) {
 		next, _ = iter.Pull2(s.All())
 		_, v, ok := next()
-		require.True(t, ok)
+		require.True(t, ok, "the loop should yield a value")
 		require.Equal(t, 0, *v)
 	}})
 	s.Kill(fill(t, s, 3)[1])

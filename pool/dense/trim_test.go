@@ -76,7 +76,7 @@ func TestTrimRevivesNoHandle(t *testing.T) {
 		require.NoError(t, dense.Check(s))
 		require.Zero(t, s.Allocated())
 		for h := range past {
-			require.False(t, s.Alive(h))
+			require.False(t, s.Alive(h), "the value should be gone")
 		}
 	}
 	require.Equal(t, "0@21", create(t, s, 0).String(), "two lives of the hottest slot in each round")

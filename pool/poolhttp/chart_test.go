@@ -41,7 +41,7 @@ func TestHistoryIsBounded(t *testing.T) {
 func TestChartStepsAndGaps(t *testing.T) {
 	c := draw(history{at(0, 50, 50), at(60*time.Second, 100, 0), at(180*time.Second, 25, 75), at(298*time.Second, 25, 75)})
 	require.Equal(t, 100, c.Most)
-	require.False(t, c.Cut)
+	require.False(t, c.Cut, "the curve should not be cut")
 	require.Equal(t, []area{
 		{"free", "M0.0 120V0.0H120.0V120zM120.0 120V0.0H124.0V120zM360.0 120V0.0H364.0V120zM596.0 120V0.0H600.0V120z"},
 		{"live", "M0.0 120V60.0H120.0V120zM120.0 120V0.0H124.0V120zM360.0 120V90.0H364.0V120zM596.0 120V90.0H600.0V120z"},
@@ -53,12 +53,12 @@ func TestChartStepsAndGaps(t *testing.T) {
 func TestChartLeavesFreeSlotsOut(t *testing.T) {
 	c := draw(history{at(0, 90, 8000)})
 	require.Equal(t, 180, c.Most)
-	require.True(t, c.Cut)
+	require.True(t, c.Cut, "the curve should be cut")
 	require.Equal(t, "M596.0 120V0.0H600.0V120z", c.Areas[0].Path, "no higher than the chart")
 
 	c = draw(history{at(0, 0, 8000)})
 	require.Equal(t, 8000, c.Most)
-	require.False(t, c.Cut)
+	require.False(t, c.Cut, "the curve should not be cut")
 	require.Empty(t, draw(history{at(0, 0, 0)}).Areas, "an empty pool")
 }
 

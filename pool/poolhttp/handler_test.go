@@ -55,7 +55,7 @@ func TestPageShowsAPool(t *testing.T) {
 	poolhttp.Register("page", p)
 	text := ask("GET", "/").Body.String()
 	_, text, found := strings.Cut(text, `<section id="pool-page"`)
-	require.True(t, found)
+	require.True(t, found, "the page should have a section of the pool")
 	text, _, _ = strings.Cut(text, "</section>")
 	require.Contains(t, text, "<h2>page <code>float64</code></h2>")
 	require.Contains(t, text, "<strong>1,234</strong> live of 5,000")

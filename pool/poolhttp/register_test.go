@@ -86,7 +86,7 @@ func TestAllIsInOrderAndMayStop(t *testing.T) {
 	for name := range poolhttp.All() {
 		names = append(names, name)
 	}
-	require.True(t, slices.IsSorted(names))
+	require.True(t, slices.IsSorted(names), "the names should be sorted")
 	require.Subset(t, names, []string{"order a", "order b", "order c"})
 	for range poolhttp.All() {
 		break

@@ -139,7 +139,7 @@ func TestOnMoveThatMisbehaves(t *testing.T) {
 		require.Equal(t, 1, after)
 		require.Equal(t, 4, tb.Len())
 		for k, r := range tb.All() {
-			require.True(t, r == pair{k, -k} || r == pair{42, 42})
+			require.True(t, r == pair{k, -k} || r == pair{42, 42}, "the record should be whole")
 		}
 		requirePanicText(t, func() { tb.OnMove(nil) }, "nil function")
 	})

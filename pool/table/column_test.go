@@ -72,7 +72,7 @@ func TestColumnsWithoutSize(t *testing.T) {
 		require.EqualValues(t, 2, (*far.At(2)).A)
 		require.Equal(t, 3, table.Column(tb, func(r *shape) *struct{} { return &r.none }).Len())
 		all, ok := last.Slice()
-		require.True(t, ok == (l == table.SoA) && len(all) == 3 || !ok)
+		require.True(t, ok == (l == table.SoA) && len(all) == 3 || !ok, "a column should have three values, and only in a table of columns")
 
 		empty := of[uint64, struct{}](l)
 		for i := range uint64(5000) {
@@ -103,7 +103,7 @@ func TestViewRefusesIndexes(t *testing.T) {
 	var zero table.View[int]
 	require.Zero(t, zero.Len())
 	all, ok := zero.Slice()
-	require.False(t, ok)
+	require.False(t, ok, "a zero View should have no slice")
 	require.Empty(t, all)
 	for range zero.All() {
 		t.Error("a record of a zero View")

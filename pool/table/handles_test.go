@@ -35,7 +35,7 @@ func TestReplacedRecordIsTold(t *testing.T) {
 			places[h] = i
 		}
 		again := func(dead handle) handle { // in the slot of the dead one
-			require.True(t, p.Remove(dead))
+			require.True(t, p.Remove(dead), "the value should be live")
 			h := testkit.MustInsert(t, p, 0)
 			require.Equal(t, dead.Index(), h.Index())
 			return h
@@ -46,7 +46,7 @@ func TestReplacedRecordIsTold(t *testing.T) {
 		require.Equal(t, map[handle]table.Index{hs[0]: 0, next: 1, hs[2]: 2, hs[3]: 3}, places)
 
 		batch := []handle{again(hs[3]), again(hs[0])}
-		require.True(t, tb.AddBatch(batch, []entity{{batch[0]}, {batch[1]}}))
+		require.True(t, tb.AddBatch(batch, []entity{{batch[0]}, {batch[1]}}), "the batch should be added")
 		require.Equal(t, map[handle]table.Index{next: 1, hs[2]: 2}, places)
 		for _, h := range batch {
 			places[h] = tb.Lookup(h)

@@ -101,7 +101,7 @@ func testCopy[K comparable](t *testing.T, l table.Layout, n int, key func(i int)
 		c.Add(key(i+n-10), savedOf(-i))
 	}
 	requireRead(t, c, b)
-	require.True(t, slices.Equal(tb.Keys(), c.Keys()))
+	require.True(t, slices.Equal(tb.Keys(), c.Keys()), "the copy should have the same keys in the same order")
 	require.Equal(t, n, ids.Len())
 	for k, r := range tb.All() {
 		got, ok := c.Get(k)
@@ -109,7 +109,7 @@ func testCopy[K comparable](t *testing.T, l table.Layout, n int, key func(i int)
 		require.Equal(t, r, got)
 		require.Equal(t, r.ID, *ids.At(c.Lookup(k)), "a View from before")
 	}
-	require.True(t, bytes.Equal(b, written(t, c)))
+	require.True(t, bytes.Equal(b, written(t, c)), "the bytes should be the same")
 	require.EqualValues(t, n, c.Add(key(-1), savedOf(1)))
 	require.EqualValues(t, n, ids.Len()-1)
 }

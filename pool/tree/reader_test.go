@@ -142,7 +142,7 @@ func TestLinksOutsideTheValue(t *testing.T) {
 	for h, v := range f.Children(top) {
 		sum += (*v).n
 		up, ok := f.Parent(h)
-		require.True(t, ok)
+		require.True(t, ok, "each child should have a parent")
 		require.Equal(t, top, up)
 		f.Remove(h)
 	}

@@ -208,11 +208,11 @@ func TestDeepAndWide(t *testing.T) {
 	}
 	down, up := chain[1:], slices.Clone(chain[:n-1])
 	slices.Reverse(up)
-	require.True(t, slices.Equal(down, handles(t, f.Descendants(chain[0]))))
+	require.True(t, slices.Equal(down, handles(t, f.Descendants(chain[0]))), "both should yield the same handles")
 	below := slices.Clone(down)
 	slices.Reverse(below)
-	require.True(t, slices.Equal(below, handles(t, f.PostOrder(chain[0]))))
-	require.True(t, slices.Equal(up, handles(t, f.Ancestors(chain[n-1]))))
+	require.True(t, slices.Equal(below, handles(t, f.PostOrder(chain[0]))), "both should yield the same handles")
+	require.True(t, slices.Equal(up, handles(t, f.Ancestors(chain[n-1]))), "both should yield the same handles")
 	assert.Equal(t, n-1, f.Depth(chain[n-1]))
 	assert.ErrorIs(t, f.Move(chain[n-1], chain[0]), tree.ErrCycle)
 	assert.Zero(t, f.Repair())
@@ -222,7 +222,7 @@ func TestDeepAndWide(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	require.True(t, slices.Equal(down, handles(t, f.Children(chain[0]))))
+	require.True(t, slices.Equal(down, handles(t, f.Children(chain[0]))), "both should yield the same handles")
 	assert.Equal(t, n, f.Remove(chain[0]))
 	assert.Zero(t, p.Len())
 }

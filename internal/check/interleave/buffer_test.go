@@ -139,7 +139,7 @@ func TestInvariantsSeeBuffersAsEmpty(t *testing.T) {
 		r.Go("looks", 0, func(*Thread) {
 			pending := Pending(unsafe.Pointer(&x))
 			if v := x.load(); done && v == 0 {
-				assert.True(lost{r}, pending)
+				assert.True(lost{r}, pending, "a store should be pending")
 				late = true
 			}
 		})
@@ -150,5 +150,5 @@ func TestInvariantsSeeBuffersAsEmpty(t *testing.T) {
 			return nil
 		})
 	}, 1).Failure)
-	assert.True(t, late)
+	assert.True(t, late, "the store should be seen late")
 }

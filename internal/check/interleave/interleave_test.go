@@ -145,9 +145,9 @@ func TestMutexIsExclusive(t *testing.T) {
 		var mu, w word
 		for range 3 {
 			r.Go("t", 0, func(*Thread) {
-				assert.True(lost{r}, LockMutex(unsafe.Pointer(&mu)))
+				assert.True(lost{r}, LockMutex(unsafe.Pointer(&mu)), "the mutex should be a hooked one")
 				w.store(w.load() + 1)
-				assert.True(lost{r}, UnlockMutex(unsafe.Pointer(&mu)))
+				assert.True(lost{r}, UnlockMutex(unsafe.Pointer(&mu)), "the mutex should be a hooked one")
 			})
 		}
 		r.Finally(func() error {

@@ -165,6 +165,6 @@ func TestWrongImportsAreFound(t *testing.T) {
 	}
 	text := "package x\n\nimport (\n\t. \"example.com/m/pool\"\n\t\"example.com/mm/pool\"\n\t\"fmt\"\n)\n"
 	require.Equal(t, []string{"pool"}, imports(t, "x.go", text, "example.com/m"))
-	require.True(t, isProduct("pool/new") && isProduct("new") && isProduct("internal/checks") && isProduct("."))
-	require.False(t, isProduct("internal/check") || isProduct("internal/check/storm") || isProduct("examples"))
+	require.True(t, isProduct("pool/new") && isProduct("new") && isProduct("internal/checks") && isProduct("."), "these packages should be part of the product")
+	require.False(t, isProduct("internal/check") || isProduct("internal/check/storm") || isProduct("examples"), "these packages should be no part of the product")
 }

@@ -38,6 +38,6 @@ func TestStep(t *testing.T) {
 		}
 	}
 	assert.True(t, not(verbs.Look).Fits(verbs.Live(1), verbs.Dead), "one of several states is enough")
-	assert.False(t, says(verbs.Look, 0).Fits(verbs.Unborn, verbs.Dead))
+	assert.False(t, says(verbs.Look, 0).Fits(verbs.Unborn, verbs.Dead), "a call that says nothing should fit no change")
 	assert.False(t, not(verbs.Look).Fits(), "in no state")
 }

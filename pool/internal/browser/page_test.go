@@ -269,9 +269,9 @@ func TestBrowserShowsTheWorld(t *testing.T) {
 	require.NoError(t, cmd.Start())
 	defer func() { _ = cmd.Process.Kill() }()
 	lines := bufio.NewScanner(out)
-	require.True(t, lines.Scan())
+	require.True(t, lines.Scan(), "the program should print a line")
 	url, found := strings.CutPrefix(lines.Text(), "pools       ")
-	require.True(t, found)
+	require.True(t, found, "the line should have the address")
 
 	do(t, ctx, chromedp.EmulateViewport(760, 600), chromedp.Navigate(url), until(live("parts")+" > 0"),
 		chromedp.Evaluate("window.first = "+live("parts")+", 0", nil), until(live("parts")+" !== window.first"))
@@ -282,5 +282,5 @@ func TestBrowserShowsTheWorld(t *testing.T) {
 		checksum = checksum || strings.HasPrefix(lines.Text(), "checksum ")
 	}
 	require.NoError(t, cmd.Wait())
-	require.True(t, checksum)
+	require.True(t, checksum, "the page should have its checksum")
 }

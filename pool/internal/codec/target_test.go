@@ -167,7 +167,7 @@ func TestFieldsThatAreLeftOut(t *testing.T) {
 		require.Equal(t, v.B, got.B)
 		require.Zero(t, got.Hits.Load())
 		require.Nil(t, got.Done)
-		require.True(t, got.mu.TryLock())
+		require.True(t, got.mu.TryLock(), "the mutex should not be locked in the copy")
 	}
 	requireNow(b, d)
 

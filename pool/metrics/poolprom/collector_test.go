@@ -91,7 +91,7 @@ func TestGatherFollowsThePools(t *testing.T) {
 		_, ok := values["coatcheck_pool_guards{pool=ŝranko \ufffd\n\"{}}"]
 		return ok
 	}
-	require.True(t, has())
+	require.True(t, has(), "the metric should be there")
 	runtime.KeepAlive(p)
 	require.Eventually(t, func() bool { return !has() }, 10*time.Second, time.Millisecond)
 }
