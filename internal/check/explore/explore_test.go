@@ -37,6 +37,9 @@ func TestInterleave(t *testing.T) {
 			took += res.Took
 		})
 	}
+	t.Run("a guard is pinned behind a scan that ends in a later epoch", func(t *testing.T) {
+		testkit.Explore(t, behindTheScan, false, search)
+	})
 	t.Logf("%d schedules in %v", runs, took.Round(time.Millisecond))
 }
 

@@ -90,9 +90,10 @@ type bench struct {
 type workshop struct {
 	*bench
 	after  map[string]string // its files
-	mu     sync.Mutex        // of builds, and of usual
+	mu     sync.Mutex        // of builds
 	builds map[suite]error   // of suites that were built, or could not be
-	usual  map[layer]*usual
+	usuals *usuals           // of those that are shared by all
+	own    usuals
 	alone  chan *bench // one for each mutant that runs at once
 }
 
@@ -122,14 +123,14 @@ func (c *config) places(tree string, n int, group func(i int) string, after func
 			return nil, err
 		}
 	}
-	free, of := make(chan *bench, c.jobs), map[*loom]*workshop{}
+	free, of, shared := make(chan *bench, c.jobs), map[*loom]*workshop{}, &usuals{}
 	for i := range c.jobs {
 		free <- &bench{c, tree, filepath.Join(tree, fmt.Sprint(".mutant", i))}
 	}
 	for i, l := range looms {
 		if of[l] == nil {
 			b := &bench{c, tree, filepath.Join(tree, fmt.Sprint(".woven", len(of)))}
-			of[l] = &workshop{bench: b, after: l.after(), alone: free, builds: map[suite]error{}, usual: map[layer]*usual{}}
+			of[l] = &workshop{bench: b, after: l.after(), usuals: shared, alone: free, builds: map[suite]error{}}
 		}
 		all[i].workshop = of[l]
 	}
@@ -140,7 +141,7 @@ func (c *config) places(tree string, n int, group func(i int) string, after func
 // for many types, and functions of many bodies take long.
 func mostWoven(group string) int {
 	if group == protocol {
-		return 64
+		return 128
 	}
 	return 8
 }

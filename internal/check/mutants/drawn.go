@@ -25,10 +25,12 @@ type layer struct {
 	run string
 }
 
+const everything = "." // the pattern of all tests
+
 // layersOf returns what is run for a slip in a folder, the cheapest first. What a layer finds, the
 // later ones need not.
 func layersOf(folder string) (all []layer) {
-	ordinary := func(pkg string) layer { return layer{suite{pkg, false}, "."} }
+	ordinary := func(pkg string) layer { return layer{suite{pkg, false}, everything} }
 	explored := func(pkg string) layer { return layer{suite{pkg, true}, "Interleave"} }
 	switch folder {
 	case "epoch":
@@ -55,6 +57,7 @@ func drawnRun(c *config, tree string, seed uint64, n int) error {
 	if err != nil {
 		return err
 	}
+	all = slices.DeleteFunc(all, func(s slip) bool { return !c.only.MatchString(s.name()) })
 	known, err := reasons(equivalents)
 	if err != nil {
 		return err
@@ -184,16 +187,33 @@ type usual struct {
 	once  sync.Once
 }
 
-// measure runs the tests of a layer without a mutant, once. Those that fail, as a function with
-// many bodies may allocate, are left out.
-func (w *workshop) measure(l layer) *usual {
-	w.mu.Lock()
-	u := w.usual[l]
-	if u == nil {
-		u = &usual{took: map[string]time.Duration{}}
-		w.usual[l] = u
+// usuals has what layers usually do.
+type usuals struct {
+	sync.Mutex
+	of map[layer]*usual
+}
+
+// get returns what a layer does.
+func (us *usuals) get(l layer) *usual {
+	us.Lock()
+	defer us.Unlock()
+	if us.of == nil {
+		us.of = map[layer]*usual{}
 	}
-	w.mu.Unlock()
+	if us.of[l] == nil {
+		us.of[l] = &usual{took: map[string]time.Duration{}}
+	}
+	return us.of[l]
+}
+
+// measure runs the tests of a layer without a mutant, once. Those that fail are left out: a function
+// with many bodies may allocate. What explores or storms does not see that, so that one build tells
+// for all.
+func (w *workshop) measure(l layer) *usual {
+	u := w.own.get(l)
+	if l.explores || l.run != everything {
+		u = w.usuals.get(l)
+	}
 	u.once.Do(func() {
 		if w.weave(l.suite) != nil {
 			if err := w.build(l.suite, nil); err != nil {

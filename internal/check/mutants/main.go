@@ -15,6 +15,7 @@
 //	go run ./internal/check/mutants -only Pop -v
 //	go run ./internal/check/mutants -check     # lists patches that do not apply any more, or do not compile
 //	go run ./internal/check/mutants -drawn 17 -n 300   # slips that nobody chose, drawn by this seed
+//	go run ./internal/check/mutants -drawn 17 -only pool/explain.go   # those of one file
 package main
 
 import (
@@ -61,7 +62,7 @@ func main() {
 	flag.BoolVar(&c.short, "short", false, "run only the quick mutants")
 	flag.BoolVar(&c.check, "check", false, "list the mutants that do not apply any more or do not compile, and run nothing")
 	flag.BoolVar(&c.verbose, "v", false, "print what the killers print")
-	name := flag.String("only", "", "run only the mutants whose names or files match this regular expression, in any case")
+	name := flag.String("only", "", "run only the mutants, or draw only the slips, whose names or files match this regular expression, in any case")
 	flag.IntVar(&c.jobs, "j", 2, "number of mutants that run at once")
 	flag.DurationVar(&c.limit, "limit", 2*time.Minute, "time limit of a scenario")
 	seed := flag.Uint64("drawn", 0, "draw slips by this seed, instead of the mutants; with -check, only list them")
@@ -84,7 +85,7 @@ func run(c *config, seed uint64, count int) error {
 		return err
 	}
 	list := slices.DeleteFunc(all, func(m mutant) bool { return !c.only.MatchString(m.name) && !c.only.MatchString(m.file) })
-	if len(list) == 0 || c.jobs < 1 {
+	if len(list) == 0 && seed == 0 || c.jobs < 1 {
 		return errors.New("no mutant has such a name, or none is to run at once")
 	}
 	root, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}").Output()
