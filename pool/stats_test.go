@@ -164,7 +164,7 @@ func TestStatsUnderLoadArePossible(t *testing.T) {
 			runtime.Gosched()
 		}
 		close(stop)
-		churn.Wait()
+		testkit.Within(t, churn.Wait)
 		testkit.RequireReclaimed(t, p)
 	}
 }

@@ -159,8 +159,8 @@ func TestKilledCoordinatorLeavesNoWorker(t *testing.T) {
 		require.NoError(t, cmd.Process.Kill())
 		_, err = io.Copy(io.Discard, in)
 		require.NoError(t, err)
+		require.Error(t, cmd.Wait())
 	})
-	require.Error(t, cmd.Wait())
 }
 
 // TestRunEndsWithoutWorkers: in seconds, and not after the time of patience. The last line of

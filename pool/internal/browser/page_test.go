@@ -281,6 +281,6 @@ func TestBrowserShowsTheWorld(t *testing.T) {
 	for lines.Scan() {
 		checksum = checksum || strings.HasPrefix(lines.Text(), "checksum ")
 	}
-	require.NoError(t, cmd.Wait())
+	testkit.Within(t, func() { require.NoError(t, cmd.Wait()) })
 	require.True(t, checksum, "the page should have its checksum")
 }
