@@ -6,10 +6,14 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"testing"
 	"unsafe"
+
+	"github.com/stretchr/testify/require"
 
 	"coatcheck/epoch"
 	"coatcheck/internal/atom"
+	"coatcheck/internal/check/testkit"
 	. "coatcheck/pool"
 	"coatcheck/shard"
 )
@@ -38,17 +42,21 @@ func (ns *names) find() {
 	add := func(base unsafe.Pointer, n int, element reflect.Type, id int, name string) {
 		ns.regions = append(ns.regions, region{uintptr(base), uintptr(n) * element.Size(), uint64(id) << 32, name, element})
 	}
+	// A page is known by the hook of its first slot, which lies behind the value.
+	slots := func(first unsafe.Pointer, n, id int, name string) {
+		add(unsafe.Add(first, -int(unsafe.Offsetof(shard.Slot[val]{}.Hook))), n, reflect.TypeFor[shard.Slot[val]](), id, name)
+	}
 	t := Arena(p).Table.Pages()
 	if v := Arena(p).Table.Void(); v != nil {
-		add(v, int(t.Mask)+1, reflect.TypeFor[shard.Slot[val]](), 1<<19, "void")
+		slots(v, int(t.Mask)+1, 1<<19, "void")
 	}
 	for first, k := uint32(0), 0; first < t.Limit; k++ {
-		slots, m, is, homes, counts := t.Meta(first)
+		n, m, is, homes, counts := t.Meta(first)
 		at := unsafe.Pointer(t.At(first))
-		if first += slots; at == Arena(p).Table.Void() {
+		if first += n; at == Arena(p).Table.Void() {
 			continue
 		}
-		add(at, int(slots), reflect.TypeFor[shard.Slot[val]](), 1<<16+k, fmt.Sprintf("page%d", k))
+		slots(at, int(n), 1<<16+k, fmt.Sprintf("page%d", k))
 		add(m, 1, is, 1<<17+k, fmt.Sprintf("meta%d", k))
 		add(unsafe.Pointer(&homes[0]), len(homes), reflect.TypeFor[atom.Uint32](), 3<<17+k, fmt.Sprintf("homes%d", k))
 		if counts != nil {
@@ -178,6 +186,9 @@ func path(t reflect.Type, off uintptr) string {
 				if rest == "" {
 					return f.Name
 				}
+				if f.Anonymous {
+					return rest
+				}
 				return f.Name + "." + rest
 			}
 		}
@@ -186,4 +197,16 @@ func path(t reflect.Type, off uintptr) string {
 		return fmt.Sprintf("%d %s", i, path(t.Elem(), off%t.Elem().Size()))
 	}
 	return ""
+}
+
+// TestInterleaveNamesWords: the record calls a slot's word by its index, and as the source does.
+func TestInterleaveNamesWords(t *testing.T) {
+	p := Must(&Options[val]{Shards: 1})
+	testkit.MustInsert(t, p, val{})
+	ns := names{p: p}
+	table := Arena(p).Table.Pages()
+	for i := range uint32(2) {
+		require.Equal(t, fmt.Sprintf("page0[%d].Word", i), ns.name(unsafe.Pointer(&table.At(i).Word)))
+		require.Equal(t, fmt.Sprintf("page0[%d].Value.keep", i), ns.name(unsafe.Pointer(&shard.At[val](table, i).Value.keep)))
+	}
 }

@@ -76,6 +76,7 @@ func TestSearchFindsALostUpdate(t *testing.T) {
 	assert.Equal(t, 1, f.Preemptions)
 	assert.Contains(t, f.Err.Error(), "1 additions of 2")
 	assert.Contains(t, f.Record, "Load", "the record shows the interleaving")
+	assert.Contains(t, f.Record, "interleave/interleave_test.go:", "each step says where it is")
 
 	record, err := Replay(counting(2), f.Schedule)
 	assert.EqualError(t, err, f.Err.Error())

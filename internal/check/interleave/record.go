@@ -2,6 +2,8 @@ package interleave
 
 import (
 	"fmt"
+	"path/filepath"
+	"runtime"
 	"strings"
 )
 
@@ -45,6 +47,7 @@ type event struct {
 	op     string
 	access access
 	result uint64
+	place  string
 	note   string
 }
 
@@ -54,7 +57,7 @@ func (r *Run) note(t *Thread, text string) {
 
 // record returns the run's record, a line for each step:
 //
-//	step  thread  operation  access  word  values → result
+//	step  thread  operation  access  word  values → result  file:line
 func (r *Run) record() string {
 	var b strings.Builder
 	var last *Thread
@@ -72,15 +75,32 @@ func (r *Run) record() string {
 			fmt.Fprintf(&b, "      %-10s %-14s %-7s %s\n", e.thread.name, "", drains, r.text(e))
 		default:
 			step++
-			fmt.Fprintf(&b, "%5d %-10s %-14s %-7s %s\n", step, e.thread.name, e.op, e.access.op, r.text(e))
+			fmt.Fprintf(&b, "%5d %-10s %-14s %-7s %-60s %s\n", step, e.thread.name, e.op, e.access.op, r.text(e), e.place)
 		}
 	}
 	for _, t := range r.threads {
 		if !t.done {
-			fmt.Fprintf(&b, "      %-10s %-14s is about to %s %s\n", t.name, t.op, t.next.op, r.text(&event{access: access{op: Unlock, word: t.next.word}}))
+			fmt.Fprintf(&b, "      %-10s %-14s is about to %s %s %s\n", t.name, t.op, t.next.op, r.text(&event{access: access{op: Unlock, word: t.next.word}}), t.place)
 		}
 	}
 	return b.String()
+}
+
+// place returns the file and line of the caller that is neither a hooked word nor of this package.
+func place() string {
+	var callers [16]uintptr
+	frames := runtime.CallersFrames(callers[:runtime.Callers(3, callers[:])])
+	for {
+		f, more := frames.Next()
+		dir, file := filepath.Split(f.File)
+		hook := strings.HasPrefix(f.Function, "coatcheck/internal/atom.") || strings.HasPrefix(f.Function, "coatcheck/internal/check/interleave.")
+		if file != "" && (!hook || strings.HasSuffix(file, "_test.go")) {
+			return fmt.Sprintf("%s/%s:%d", filepath.Base(dir), file, f.Line)
+		}
+		if !more {
+			return ""
+		}
+	}
 }
 
 // format returns a value. One that does not fit into 32 bits is shown as its two halves.

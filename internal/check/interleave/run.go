@@ -150,7 +150,7 @@ func (r *Run) grant(t *Thread) {
 		r.picker.accessed(r, t, t.next)
 	}
 	if r.tracing {
-		r.events = append(r.events, event{thread: t, op: t.op, access: t.next})
+		r.events = append(r.events, event{thread: t, op: t.op, access: t.next, place: t.place})
 	}
 }
 

@@ -63,6 +63,9 @@ var current *Thread
 // threads it does nothing.
 func Before(op Op, word unsafe.Pointer, a, b uint64) {
 	if t := current; t != nil {
+		if t.run.tracing {
+			t.place = place()
+		}
 		t.arrive(access{op, word, a, b})
 	}
 }
@@ -198,6 +201,7 @@ type Thread struct {
 	// ran has a bit for each thread that has made a step since this one last yielded.
 	ran uint32
 
+	place  string // where in the source its next access is, if the run is recorded
 	op     string // the current operation, "" for none
 	inside int    // accesses of op so far
 }
