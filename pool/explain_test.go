@@ -30,7 +30,9 @@ func TestExplainTellsEveryState(t *testing.T) {
 	for _, reuse := range testkit.Reuses {
 		p := tiny(t, &pool.Options[int]{Shards: 1, Reuse: reuse, Origin: origin, Capacity: 2})
 		slots := p.Stats().Allocated // under FIFO, before anything was inserted
-		requireExplained(t, p, handle(900, origin), "was never issued by this pool, which has memory for %d slots", slots)
+		for _, beyond := range []uint64{uint64(slots), 900} {
+			requireExplained(t, p, handle(beyond, origin), "was never issued by this pool, which has memory for %d slots", slots)
+		}
 
 		hs := testkit.Fill(t, p, 2, testkit.Number)
 		h := hs[0]
@@ -105,7 +107,8 @@ func TestExplainKnowsOtherSlots(t *testing.T) {
 	require.Positive(t, p.Trim())
 	for _, h := range hs {
 		requireExplained(t, p, h, stale+"has no memory now, since Trim gave it back")
-		requireExplained(t, p, h+1000<<32, "was never issued by this pool: its slot has come to generation 4")
+		requireExplained(t, p, h+2<<32, stale+"has no memory now, since Trim gave it back")
+		requireExplained(t, p, h+4<<32, "was never issued by this pool: its slot has come to generation 4")
 	}
 }
 
