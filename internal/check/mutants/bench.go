@@ -78,16 +78,16 @@ type verdict struct {
 	took        time.Duration
 }
 
-// bench builds and runs one mutant at a time, or those that are woven into one build. Benches share
-// a copy of the tree, which does not change: a mutant's files are an overlay.
+// bench builds and runs one mutant at a time, or several that are built together. Benches share a
+// copy of the tree, which does not change: a mutant's files are an overlay.
 type bench struct {
 	*config
 	tree string // the copy
 	dir  string // in it, for the mutant's files and tests
 }
 
-// workshop has a build that has several woven mutants.
-type workshop struct {
+// metaBench is the bench of a metamutant.
+type metaBench struct {
 	*bench
 	after  map[string]string // its files
 	mu     sync.Mutex        // of builds
@@ -100,46 +100,46 @@ type workshop struct {
 // place is where a mutant is tried: the build that has it, and its number there. The number is 0 if
 // it is built alone.
 type place struct {
-	*workshop
+	*metaBench
 	number int
 }
 
-// places weaves n mutants into as few builds as are cheap. A build has mutants of one group, as
+// places puts n mutants into as few builds as are cheap. A build has mutants of one group, as
 // each of its functions has the bodies of all. after returns the files of a mutant.
 func (c *config) places(tree string, n int, group func(i int) string, after func(i int) (map[string]string, error)) ([]place, error) {
-	latest, looms, all := map[string]*loom{}, make([]*loom, n), make([]place, n)
+	latest, parts, all := map[string]*metamutant{}, make([]*metamutant, n), make([]place, n)
 	for i := range n {
-		l := latest[group(i)]
-		if l == nil || l.number == mostWoven(group(i)) {
-			l = newLoom(tree)
-			latest[group(i)] = l
+		m := latest[group(i)]
+		if m == nil || m.number == mostTogether(group(i)) {
+			m = newMetamutant(tree)
+			latest[group(i)] = m
 		}
 		files, err := after(i)
 		if err == nil {
-			looms[i] = l
-			all[i].number, err = l.weave(files)
+			parts[i] = m
+			all[i].number, err = m.add(files)
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
-	free, of, shared := make(chan *bench, c.jobs), map[*loom]*workshop{}, &usuals{}
+	free, benches, shared := make(chan *bench, c.jobs), map[*metamutant]*metaBench{}, &usuals{}
 	for i := range c.jobs {
 		free <- &bench{c, tree, filepath.Join(tree, fmt.Sprint(".mutant", i))}
 	}
-	for i, l := range looms {
-		if of[l] == nil {
-			b := &bench{c, tree, filepath.Join(tree, fmt.Sprint(".woven", len(of)))}
-			of[l] = &workshop{bench: b, after: l.after(), usuals: shared, alone: free, builds: map[suite]error{}}
+	for i, m := range parts {
+		if benches[m] == nil {
+			b := &bench{c, tree, filepath.Join(tree, fmt.Sprint(".meta", len(benches)))}
+			benches[m] = &metaBench{bench: b, after: m.after(), usuals: shared, alone: free, builds: map[suite]error{}}
 		}
-		all[i].workshop = of[l]
+		all[i].metaBench = benches[m]
 	}
 	return all, nil
 }
 
-// mostWoven is how many mutants of a group a build has. The code of generic functions is compiled
+// mostTogether is how many mutants of a group a build has. The code of generic functions is compiled
 // for many types, and functions of many bodies take long.
-func mostWoven(group string) int {
+func mostTogether(group string) int {
 	if group == protocol {
 		return 128
 	}
@@ -156,8 +156,8 @@ func groupOf(pkg string) string {
 	return protocol
 }
 
-// weave builds the tests of u with all woven mutants, once.
-func (w *workshop) weave(u suite) error {
+// buildOnce builds the tests of u with all mutants, once.
+func (w *metaBench) buildOnce(u suite) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	err, known := w.builds[u]
@@ -174,7 +174,7 @@ func (w *workshop) weave(u suite) error {
 // kill is a mutant's verdict, and the build that it is of.
 type kill struct {
 	verdict
-	at *workshop
+	at *metaBench
 }
 
 // passes runs every test and scenario that killed, with no mutant. All must pass. It explores a
@@ -182,7 +182,7 @@ type kill struct {
 // no switch inside an operation, which fails.
 func passes(kills []kill) error {
 	type asked struct {
-		at          *workshop
+		at          *metaBench
 		preemptions int
 	}
 	all := map[killer]asked{}
@@ -190,7 +190,7 @@ func passes(kills []kill) error {
 		all[k.killer] = asked{k.at, max(all[k.killer].preemptions, k.preemptions, 1)}
 	}
 	for k, a := range all {
-		if a.at.weave(k.suite) != nil {
+		if a.at.buildOnce(k.suite) != nil {
 			if err := a.at.build(k.suite, nil); err != nil {
 				return fmt.Errorf("the unmutated tree: %w", err)
 			}
@@ -202,11 +202,11 @@ func passes(kills []kill) error {
 	return nil
 }
 
-// try runs the killer of m, which is built alone if it is not woven.
+// try runs the killer of m, which is built alone if it has no number.
 func (p place) try(m *mutant) verdict {
 	b := <-p.alone
 	defer func() { p.alone <- b }()
-	if p.number > 0 && p.weave(m.killer.suite) == nil {
+	if p.number > 0 && p.buildOnce(m.killer.suite) == nil {
 		return p.run(m.killer, 2, p.number)
 	}
 	after, _ := m.apply(b.tree) // check has tried that

@@ -153,7 +153,7 @@ func reasons(text string) (map[string]string, error) {
 }
 
 // find runs the layers of a slip, and returns which found it, and how; or "" if none did. A test
-// that hangs, or a process that crashes, has found it too. A slip that is not woven is built by b.
+// that hangs, or a process that crashes, has found it too. A slip without a number is built by b.
 func (p place) find(b *bench, s *slip) (by, how string) {
 	for _, l := range layersOf(path.Dir(s.file)) {
 		what := l.pkg
@@ -161,7 +161,7 @@ func (p place) find(b *bench, s *slip) (by, how string) {
 			what += ", explored"
 		}
 		in, usual := p.bench, p.measure(l)
-		if p.number == 0 || p.weave(l.suite) != nil {
+		if p.number == 0 || p.buildOnce(l.suite) != nil {
 			after, err := s.apply(b.tree)
 			if err != nil {
 				return "nothing", err.Error()
@@ -209,13 +209,13 @@ func (us *usuals) get(l layer) *usual {
 // measure runs the tests of a layer without a mutant, once. Those that fail are left out: a function
 // with many bodies may allocate. What explores or storms does not see that, so that one build tells
 // for all.
-func (w *workshop) measure(l layer) *usual {
+func (w *metaBench) measure(l layer) *usual {
 	u := w.own.get(l)
 	if l.explores || l.run != everything {
 		u = w.usuals.get(l)
 	}
 	u.once.Do(func() {
-		if w.weave(l.suite) != nil {
+		if w.buildOnce(l.suite) != nil {
 			if err := w.build(l.suite, nil); err != nil {
 				panic(err)
 			}

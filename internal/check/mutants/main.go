@@ -145,7 +145,7 @@ func tryAll(c *config, list []mutant, places []place) (kills []kill) {
 		v := <-results[i]
 		by, killed := v.name, m.kills(v)
 		if killed {
-			kills = append(kills, kill{v, places[i].workshop})
+			kills = append(kills, kill{v, places[i].metaBench})
 		} else {
 			by = "SURVIVES " + by
 		}

@@ -140,20 +140,20 @@ func TestPatchesFitOnce(t *testing.T) {
 	}
 }
 
-// TestMutantsAreWovenTogether: a function has the bodies of all mutants that change it, with labels of
-// their own. What changes more than bodies is not woven.
-func TestMutantsAreWovenTogether(t *testing.T) {
+// TestMutantsAreBuiltTogether: a function has the bodies of all mutants that change it, with labels of
+// their own. What changes more than bodies gets no number.
+func TestMutantsAreBuiltTogether(t *testing.T) {
 	const before = "package x // of a test\n\nvar v = 1\n\nfunc f() (n int) {\nloop:\n\tfor {\n\t\tbreak loop\n\t}\n\treturn n\n}\n\nfunc g() { f() }\n"
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "x.go"), []byte(before), 0o666))
-	l := newLoom(dir)
+	l := newMetamutant(dir)
 	for i, c := range []struct {
 		old, by string
 		number  int
 	}{
 		{"return n", "return 1", 1}, {"var v = 1", "var v = 2", 0}, {"f() }", "}", 2}, {"g()", "g(int)", 0}, {"break loop", "continue loop", 3},
 	} {
-		number, err := l.weave(map[string]string{"x.go": strings.Replace(before, c.old, c.by, 1)})
+		number, err := l.add(map[string]string{"x.go": strings.Replace(before, c.old, c.by, 1)})
 		require.NoError(t, err)
 		require.Equal(t, c.number, number, i)
 	}
@@ -163,18 +163,18 @@ func TestMutantsAreWovenTogether(t *testing.T) {
 		"func g() { if mutantChosen.Chosen == 2 { \nreturn\n}; f() }\n"
 	require.Equal(t, map[string]string{"x.go": want, choiceFile: choice}, l.after())
 
-	l, alone := newLoom(root), 0
+	l, alone := newMetamutant(root), 0
 	all := allMutants(t)
 	for i := range all {
 		after, err := all[i].apply(root)
 		require.NoError(t, err)
-		number, err := l.weave(after)
+		number, err := l.add(after)
 		require.NoError(t, err)
 		if number == 0 {
 			alone++
 		}
 	}
-	require.Less(t, alone, len(all)/10, "most should be woven")
+	require.Less(t, alone, len(all)/10, "most should be part of it")
 	for name, text := range l.after() {
 		_, err := parser.ParseFile(token.NewFileSet(), name, text, 0)
 		require.NoError(t, err)

@@ -13,10 +13,11 @@ import (
 	"strings"
 )
 
-// Most mutants change bodies of functions alone. Those are woven into one copy of the product, which
-// is built once for all: each function asks first which mutant was chosen, and has the body of each
-// that changes it. Building takes most of the time that a mutant costs, and running it little. What
-// else a mutant changes, such as a type, is built for it alone.
+// Most mutants change bodies of functions alone. Those are put into one copy of the product, a
+// metamutant, which is built once for all: each function asks first which mutant was chosen, and has
+// the body of each that changes it. Building takes most of the time that a mutant costs, and running
+// it little. A mutant that changes something else, such as a type, is built alone. After Untch's
+// mutant schemata.
 
 // choice is the variable that tells which mutant a process runs: 0 is none. It is set before any
 // function of the product runs.
@@ -36,16 +37,16 @@ const (
 	choiceName = "mutantChosen" // of the package, in files of the product
 )
 
-// loom weaves mutants into the files of the tree at root. A mutant's number is its place in the
-// order of weave's calls, from 1 on.
-type loom struct {
+// metamutant puts mutants into the files of the tree at root. A mutant's number is its place in the
+// order of the calls of add, from 1 on.
+type metamutant struct {
 	root   string
-	files  map[string]*woven
+	files  map[string]*metaFile
 	number int
 }
 
-// woven is a file of the product, and the bodies that mutants give to its functions.
-type woven struct {
+// metaFile is a file of the product, and the bodies that mutants give to its functions.
+type metaFile struct {
 	text   string
 	bodies []body
 	added  []string // what stands at the head of each body
@@ -60,19 +61,21 @@ type body struct {
 
 type span struct{ from, to int }
 
-func newLoom(root string) *loom { return &loom{root: root, files: map[string]*woven{}} }
+func newMetamutant(root string) *metamutant {
+	return &metamutant{root: root, files: map[string]*metaFile{}}
+}
 
-// weave adds a mutant, which makes these texts of files. It returns the mutant's number, or 0 if it
+// add adds a mutant, which makes these texts of files. It returns the mutant's number, or 0 if it
 // changes more than bodies of functions.
-func (l *loom) weave(after map[string]string) (number int, err error) {
+func (m *metamutant) add(after map[string]string) (number int, err error) {
 	type change struct {
-		of   *woven
+		of   *metaFile
 		i    int // the body
 		text string
 	}
 	var changes []change
 	for name, text := range after {
-		f, err := l.file(name)
+		f, err := m.file(name)
 		if err != nil {
 			return 0, err
 		}
@@ -85,27 +88,27 @@ func (l *loom) weave(after map[string]string) (number int, err error) {
 		}
 		for i, b := range bodies {
 			if before := f.bodies[i]; text[b.from:b.to] != f.text[before.from:before.to] {
-				changes = append(changes, change{f, i, b.renamed(text, l.number+1)})
+				changes = append(changes, change{f, i, b.renamed(text, m.number+1)})
 			}
 		}
 	}
-	l.number++
+	m.number++
 	for _, c := range changes {
 		end := ""
 		if !c.of.bodies[c.i].results {
 			end = "return\n"
 		}
-		c.of.added[c.i] += fmt.Sprintf(" if %s.Chosen == %d {%s\n%s};", choiceName, l.number, c.text, end)
+		c.of.added[c.i] += fmt.Sprintf(" if %s.Chosen == %d {%s\n%s};", choiceName, m.number, c.text, end)
 	}
-	return l.number, nil
+	return m.number, nil
 }
 
 // file returns a file of the tree.
-func (l *loom) file(name string) (*woven, error) {
-	if f := l.files[name]; f != nil {
+func (m *metamutant) file(name string) (*metaFile, error) {
+	if f := m.files[name]; f != nil {
 		return f, nil
 	}
-	text, err := os.ReadFile(filepath.Join(l.root, name))
+	text, err := os.ReadFile(filepath.Join(m.root, name))
 	if err != nil {
 		return nil, err
 	}
@@ -113,30 +116,30 @@ func (l *loom) file(name string) (*woven, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &woven{string(text), bodies, make([]string, len(bodies))}
-	l.files[name] = f
+	f := &metaFile{string(text), bodies, make([]string, len(bodies))}
+	m.files[name] = f
 	return f, nil
 }
 
 // after returns the files with all mutants.
-func (l *loom) after() map[string]string {
+func (m *metamutant) after() map[string]string {
 	all := map[string]string{choiceFile: choice}
-	for name, f := range l.files {
+	for name, f := range m.files {
 		if f.changed() {
-			all[name] = f.weave()
+			all[name] = f.whole()
 		}
 	}
 	return all
 }
 
 // changed reports whether a mutant gives a body to a function of the file.
-func (f *woven) changed() bool {
+func (f *metaFile) changed() bool {
 	return slices.ContainsFunc(f.added, func(b string) bool { return b != "" })
 }
 
-// weave returns the file with all bodies. Functions that have several need a larger stack than those
+// whole returns the file with all bodies. Functions that have several need a larger stack than those
 // without a check of it may have.
-func (f *woven) weave() string {
+func (f *metaFile) whole() string {
 	var b bytes.Buffer
 	last := 0
 	for i := range f.bodies {
