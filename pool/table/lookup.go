@@ -71,8 +71,16 @@ func (t *Table[K, R]) Keys() []K { return t.keys[:len(t.keys):len(t.keys)] }
 // Under SoA, All assembles each copy from all columns; if you need a field or two, use columns.
 func (t *Table[K, R]) All() iter.Seq2[K, R] {
 	return func(yield func(K, R) bool) {
+		if t.rows.layout == AoS {
+			for i := 0; i < len(t.keys); i++ {
+				if !yield(t.keys[i], *record[R](&t.rows, Index(i))) {
+					return
+				}
+			}
+			return
+		}
+		var r R // all of it is overwritten in each step, except for blank fields
 		for i := 0; i < len(t.keys); i++ {
-			var r R
 			load(&t.rows, Index(i), &r)
 			if !yield(t.keys[i], r) {
 				return

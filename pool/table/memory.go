@@ -28,12 +28,17 @@ import (
 // column is an array of values of one type.
 type column struct {
 	base   unsafe.Pointer // element 0; nil before the first growth
-	size   uintptr        // of an element
 	offset uintptr        // of the field in R
-	how    how            // an element is copied
+	block  reflect.Value  // the elements, as a slice of their type
+	elementType
+}
+
+// elementType is the type of a column's elements, and how to copy one.
+type elementType struct {
+	size   uintptr
+	how    how
 	typ    reflect.Type
-	block  reflect.Value // the elements, as a slice of typ
-	pieces []piece       // if how is byPieces
+	pieces []piece // if how is byPieces
 }
 
 // how is the way to copy a value.
@@ -67,8 +72,7 @@ type piece struct {
 const flatPieces = 16
 
 func newColumn(typ reflect.Type, offset uintptr) column {
-	c := column{size: typ.Size(), offset: offset, typ: typ}
-	c.how = howTo(typ)
+	c := column{offset: offset, elementType: elementType{size: typ.Size(), how: howTo(typ), typ: typ}}
 	if c.how == byPieces {
 		c.pieces = cut(nil, typ, 0)
 	}
@@ -137,6 +141,177 @@ func cut(to []piece, typ reflect.Type, offset uintptr) []piece {
 	}
 	return to
 }
+
+// places are where the columns of a table lie, for what copies records.
+type places struct {
+	records unsafe.Pointer // under AoS, record 0
+	plan    plan           // under SoA
+}
+
+func placesOf(l Layout, columns []column) places {
+	if l == AoS {
+		return places{records: columns[0].base}
+	}
+	return places{plan: planOf(columns)}
+}
+
+// plan is how the columns of a structure of arrays are moved: made once, when they get their
+// memory. Columns that are moved in the same way form a run, so there is one switch for each run and
+// not for each column of each record.
+type plan []run
+
+// run is columns that are moved in the same way.
+type run struct {
+	how   how
+	steps []step
+}
+
+// step is what it takes to move an element of a column.
+type step struct {
+	base   unsafe.Pointer // element 0
+	offset uintptr        // of the field in R
+	typ    *elementType
+}
+
+// planOf returns the plan of columns.
+func planOf(columns []column) (p plan) {
+	for h := by1; h <= byPieces; h++ {
+		r := run{how: h}
+		for i := range columns {
+			if c := &columns[i]; c.how == h {
+				r.steps = append(r.steps, step{c.base, c.offset, &c.elementType})
+			}
+		}
+		if len(r.steps) > 0 {
+			p = append(p, r)
+		}
+	}
+	return p
+}
+
+// load copies record i to r.
+func (p plan) load(i Index, r unsafe.Pointer) {
+	for k := range p {
+		switch run := &p[k]; run.how {
+		case by1:
+			loadAll[uint8](run.steps, i, r)
+		case by2:
+			loadAll[uint16](run.steps, i, r)
+		case by4:
+			loadAll[uint32](run.steps, i, r)
+		case by8:
+			loadAll[uint64](run.steps, i, r)
+		case byPointer:
+			loadAll[unsafe.Pointer](run.steps, i, r)
+		case byString:
+			loadAll[string](run.steps, i, r)
+		case bySlice:
+			loadAll[[]byte](run.steps, i, r)
+		case byInterface:
+			loadAll[any](run.steps, i, r)
+		default:
+			for _, s := range run.steps {
+				s.typ.copy(unsafe.Add(r, s.offset), s.typ.at(s.base, i))
+			}
+		}
+	}
+}
+
+func loadAll[E any](steps []step, i Index, r unsafe.Pointer) {
+	for j := range steps {
+		s := &steps[j]
+		*(*E)(unsafe.Add(r, s.offset)) = *element[E](s, i)
+	}
+}
+
+// element returns element i of the column of a step.
+func element[E any](s *step, i Index) *E {
+	return (*E)(unsafe.Add(s.base, uintptr(i)*unsafe.Sizeof(*new(E))))
+}
+
+// store copies r to record i.
+func (p plan) store(i Index, r unsafe.Pointer) {
+	for k := range p {
+		switch run := &p[k]; run.how {
+		case by1:
+			storeAll[uint8](run.steps, i, r)
+		case by2:
+			storeAll[uint16](run.steps, i, r)
+		case by4:
+			storeAll[uint32](run.steps, i, r)
+		case by8:
+			storeAll[uint64](run.steps, i, r)
+		case byPointer:
+			storeAll[unsafe.Pointer](run.steps, i, r)
+		case byString:
+			storeAll[string](run.steps, i, r)
+		case bySlice:
+			storeAll[[]byte](run.steps, i, r)
+		case byInterface:
+			storeAll[any](run.steps, i, r)
+		default:
+			for _, s := range run.steps {
+				s.typ.copy(s.typ.at(s.base, i), unsafe.Add(r, s.offset))
+			}
+		}
+	}
+}
+
+func storeAll[E any](steps []step, i Index, r unsafe.Pointer) {
+	for j := range steps {
+		s := &steps[j]
+		*element[E](s, i) = *(*E)(unsafe.Add(r, s.offset))
+	}
+}
+
+// leave moves the record at last to i, unless they are the same, and zeroes row last.
+func (p plan) leave(i, last Index) {
+	for k := range p {
+		switch run := &p[k]; run.how {
+		case by1:
+			leaveAll[uint8](run.steps, i, last)
+		case by2:
+			leaveAll[uint16](run.steps, i, last)
+		case by4:
+			leaveAll[uint32](run.steps, i, last)
+		case by8:
+			leaveAll[uint64](run.steps, i, last)
+		case byPointer:
+			leaveAll[unsafe.Pointer](run.steps, i, last)
+		case byString:
+			leaveAll[string](run.steps, i, last)
+		case bySlice:
+			leaveAll[[]byte](run.steps, i, last)
+		case byInterface:
+			leaveAll[any](run.steps, i, last)
+		default:
+			for _, s := range run.steps {
+				left := s.typ.at(s.base, last)
+				if i != last {
+					s.typ.copy(s.typ.at(s.base, i), left)
+				}
+				reflect.NewAt(s.typ.typ, left).Elem().SetZero()
+			}
+		}
+	}
+}
+
+func leaveAll[E any](steps []step, i, last Index) {
+	for j := range steps {
+		s := &steps[j]
+		left := element[E](s, last)
+		*element[E](s, i) = *left
+		*left = *new(E)
+	}
+}
+
+// at returns element i of an array that begins at base.
+func (t *elementType) at(base unsafe.Pointer, i Index) unsafe.Pointer {
+	return unsafe.Add(base, uintptr(i)*t.size)
+}
+
+// copy copies an element.
+func (t *elementType) copy(to, from unsafe.Pointer) { copyValue(t.how, to, from, t.size, t.pieces) }
 
 // copyValue copies a value.
 func copyValue(h how, to, from unsafe.Pointer, size uintptr, pieces []piece) {
@@ -210,47 +385,38 @@ func part[F any](c *column, i Index, size, offset uintptr) *F {
 	return (*F)(unsafe.Add(c.base, uintptr(i)*size+offset))
 }
 
+// record returns record i of an array of structures.
+func record[R any](rs *rows, i Index) *R {
+	return (*R)(unsafe.Add(rs.records, uintptr(i)*unsafe.Sizeof(*new(R))))
+}
+
 // load copies record i to *r.
 func load[R any](rs *rows, i Index, r *R) {
 	if rs.layout == AoS {
-		*r = *part[R](&rs.columns[0], i, unsafe.Sizeof(*r), 0)
-		return
-	}
-	for j := range rs.columns {
-		c := &rs.columns[j]
-		copyValue(c.how, unsafe.Add(unsafe.Pointer(r), c.offset), unsafe.Add(c.base, uintptr(i)*c.size), c.size, c.pieces)
+		*r = *record[R](rs, i)
+	} else {
+		rs.plan.load(i, unsafe.Pointer(r))
 	}
 }
 
 // store copies *r to record i.
 func store[R any](rs *rows, i Index, r *R) {
 	if rs.layout == AoS {
-		*part[R](&rs.columns[0], i, unsafe.Sizeof(*r), 0) = *r
-		return
-	}
-	for j := range rs.columns {
-		c := &rs.columns[j]
-		copyValue(c.how, unsafe.Add(c.base, uintptr(i)*c.size), unsafe.Add(unsafe.Pointer(r), c.offset), c.size, c.pieces)
+		*record[R](rs, i) = *r
+	} else {
+		rs.plan.store(i, unsafe.Pointer(r))
 	}
 }
 
 // leave moves the record at last to i, unless they are the same, and zeroes row last, in
 // one pass over the columns.
 func leave[R any](rs *rows, i, last Index) {
-	var zero R
 	if rs.layout == AoS {
-		all := elements[R](&rs.columns[0], rs.allocated)
-		all[i] = all[last]
-		all[last] = zero
-		return
-	}
-	for j := range rs.columns {
-		c := &rs.columns[j]
-		left := unsafe.Add(c.base, uintptr(last)*c.size)
-		if i != last {
-			copyValue(c.how, unsafe.Add(c.base, uintptr(i)*c.size), left, c.size, c.pieces)
-		}
-		copyValue(c.how, left, unsafe.Add(unsafe.Pointer(&zero), c.offset), c.size, c.pieces)
+		left := record[R](rs, last)
+		*record[R](rs, i) = *left
+		*left = *new(R)
+	} else {
+		rs.plan.leave(i, last)
 	}
 }
 

@@ -26,6 +26,7 @@ type rows struct {
 	record    reflect.Type
 	columns   []column // under SoA one a field that is not blank, under AoS one of type R. Views point into it, so it never moves
 	key       column   // the keys
+	places             // of the columns
 }
 
 func (rs *rows) init(key, record reflect.Type, l Layout) {
@@ -107,6 +108,7 @@ func (rs *rows) resize(allocated int) {
 	copy(rs.columns, sized)
 	rs.key = sized[len(rs.columns)]
 	rs.allocated = allocated
+	rs.places = placesOf(rs.layout, rs.columns)
 }
 
 // find returns the column that the part of type typ at offset in R is in, and the offset in

@@ -58,10 +58,20 @@ func (x *slots[T]) provide(h pool.Handle[T]) *occupant {
 }
 
 func (x *slots[T]) find(h pool.Handle[T]) Index {
-	if o := x.at(h); o != nil && o.generation == h.Generation() && x.contains(h) {
-		return Index(o.row)
+	o := x.at(h)
+	if o == nil || o.generation != h.Generation() {
+		return None
 	}
-	return None
+	var live bool
+	if x.pool != nil { // not by contains, so that Contains is inlined
+		live = x.pool.Contains(h)
+	} else {
+		live = x.live(h)
+	}
+	if !live {
+		return None
+	}
+	return Index(o.row)
 }
 
 func (x *slots[T]) held(h pool.Handle[T]) Index {

@@ -243,6 +243,7 @@ func (t *Table[K, R]) addPiece(p *pool.Pool[entry[K, R]]) (err error) {
 func (t *Table[K, R]) adopt(from *Table[K, R]) {
 	copy(t.rows.columns, from.rows.columns) // Views point into them
 	t.rows.n, t.rows.allocated, t.rows.key = from.rows.n, from.rows.allocated, from.rows.key
+	t.rows.places = from.rows.places
 	t.index = from.index
 	t.hold()
 }
