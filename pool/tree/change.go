@@ -3,7 +3,8 @@ package tree
 import "coatcheck/pool"
 
 // Append makes child, a root, the last child of parent. It costs O(1) if child has no children.
-// Otherwise it visits every ancestor of parent, to check that none is child.
+// Otherwise it visits every ancestor of parent, to check that none is child. If the last child was
+// removed behind the forest's back, it visits all children, once.
 func (f *Forest[T]) Append(parent, child pool.Handle[T]) error {
 	return f.link(child, parent, lastChild)
 }
@@ -86,7 +87,7 @@ func (f *Forest[T]) link(h, node pool.Handle[T], at where) error {
 			return nil // it is the last child already
 		}
 	}
-	if !f.leads(&to, to.after, to.before) { // each sibling names the other
+	if !f.leads(&to, to.after, to.before) && !f.closeEnd(&to) { // each sibling names the other
 		return ErrBroken
 	}
 	stamp := f.change()
@@ -96,6 +97,49 @@ func (f *Forest[T]) link(h, node pool.Handle[T], at where) error {
 	to.fill(h, n, stamp)
 	f.changed()
 	return nil
+}
+
+// closeEnd closes the end of a list, where to lies, over a child that was removed behind the
+// forest's back, and looks to up again. It returns false, and changes nothing, if to is not at an
+// end, or if the list does not lead from its other end to the dead child: then others are hidden.
+//
+// It visits the whole list, since nobody can read the links of the dead. Without it, each later
+// Append to the parent would be refused until a Repair.
+func (f *Forest[T]) closeEnd(to *gap[T]) bool {
+	dead, from, forward := to.before, load[T](&to.p.first), true
+	if to.before == 0 {
+		dead, from, forward = to.after, load[T](&to.p.last), false
+	} else if to.after != 0 {
+		return false
+	}
+	if dead == 0 || f.look(dead) != nil {
+		return false // links disagree
+	}
+	var end pool.Handle[T] // the last that lives, and its link to the dead one
+	link, back := &to.p.first, &to.p.last
+	if !forward {
+		link, back = back, link
+	}
+	for t := newTortoise(dead); from != dead; {
+		n := f.child(to.parent, from)
+		if n == nil || t.meets(from) {
+			return false
+		}
+		if end, link = from, &n.next; !forward {
+			link = &n.prev
+		}
+		from = load[T](link)
+	}
+	f.change()
+	set(link, pool.Handle[T](0))
+	set(back, end)
+	f.changed()
+	if forward {
+		to.before = end
+	} else {
+		to.after = end
+	}
+	return f.leads(to, to.after, to.before)
 }
 
 // place returns the gap at a place.

@@ -77,13 +77,14 @@
 //
 // # Removal behind the forest's back
 //
-// Remove nodes by [Forest.Remove], in a frame of package command by its Do. Pool.Remove,
-// Take, Clear and Buffer.Remove do not tell the forest. They leave a gap, and no wrong
-// link. A list of siblings seems to end before the dead node, which hides those behind it,
+// Remove nodes by [Forest.Remove], in a frame of package command by its Do. No other removal tells
+// the forest: Remove and Take of a Pool, a Worker or a Ptr, the pool's RemoveBatch, DeleteFunc,
+// Drain and Clear, Buffer.Remove, and, for a value that stands in two forests, Remove and RemoveLeaf
+// of the other one. They leave a gap, and no wrong link. A list of siblings seems to end before the dead node, which hides those behind it,
 // and the dead node's children seem to have no parent. A loop that has come to the node
 // before it died goes on behind it. A change that needs a neighbour that is gone returns
-// [ErrBroken]. If that is the last child of a node, no Append to the node succeeds before
-// a Repair.
+// [ErrBroken]. But Append and Move close the gap if the last child of the parent is gone, and
+// Prepend if the first is, as long as no other child is hidden by another gap.
 //
 // [Forest.Repair] closes such gaps in the whole forest; the children of the dead become
 // roots. It may move siblings between two dead nodes. A walk that has passed a gap does

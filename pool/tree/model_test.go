@@ -64,12 +64,36 @@ func (m *model) insert(parent, h handle, i int) error {
 	if err := m.above(parent, h); err != nil {
 		return err
 	}
-	if m.dead(parent, i-1) || m.dead(parent, i) {
+	if m.closeEnd(parent, i) {
+		i = min(i, len(m.kids[parent]))
+	} else if m.dead(parent, i-1) || m.dead(parent, i) {
 		return tree.ErrBroken
 	}
 	m.kids[parent] = slices.Insert(m.kids[parent], i, h)
 	m.parent[h] = parent
 	return nil
+}
+
+// closeEnd takes a dead child from the end of parent's list at which i is, if all others live, and
+// reports whether it did.
+func (m *model) closeEnd(parent handle, i int) bool {
+	kids := m.kids[parent]
+	end := len(kids) - 1
+	if i == 0 && m.dead(parent, 0) {
+		end = 0
+	} else if i != len(kids) {
+		return false
+	}
+	if !m.dead(parent, end) {
+		return false
+	}
+	rest := slices.Delete(slices.Clone(kids), end, end+1)
+	if slices.ContainsFunc(rest, func(k handle) bool { return !m.live[k] }) {
+		return false
+	}
+	delete(m.parent, kids[end])
+	m.kids[parent] = rest
+	return true
 }
 
 // beside is InsertAfter and InsertBefore: at is 1 or 0.
@@ -116,7 +140,7 @@ func (m *model) move(h, parent handle) error {
 	if err := m.loose(h); err != nil {
 		return err
 	}
-	if m.dead(parent, len(m.kids[parent])-1) {
+	if n := len(m.kids[parent]); !m.closeEnd(parent, n) && m.dead(parent, n-1) {
 		return tree.ErrBroken
 	}
 	m.cut(h)
