@@ -17,12 +17,14 @@ import (
 // recorder is a testing.TB that records failures.
 type recorder struct {
 	testing.TB // nil: everything else panics
+	name       string
 	errors     []string
 	helped     bool
 	cleanups   []func()
 }
 
-func (r *recorder) Helper() { r.helped = true }
+func (r *recorder) Helper()      { r.helped = true }
+func (r *recorder) Name() string { return r.name }
 func (r *recorder) Errorf(format string, args ...any) {
 	r.errors = append(r.errors, fmt.Sprintf(format, args...))
 }
@@ -250,7 +252,7 @@ func TestReportPrintsAnything(t *testing.T) {
 // registered later.
 func TestEmptyAtEndRunsWhenTheTestEnds(t *testing.T) {
 	p := pool.Must(replay())
-	var r recorder
+	r := recorder{name: t.Name()}
 	pooltest.EmptyAtEnd(&r, p)
 	pooltest.EmptyAtEnd(t, p)
 	h, _ := p.Insert(conn{})

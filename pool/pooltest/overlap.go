@@ -1,0 +1,71 @@
+package pooltest
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"coatcheck/pool"
+)
+
+// tests are those that have called EmptyAtEnd and have not ended.
+var tests running
+
+type running struct {
+	mu  sync.Mutex
+	all []any // of *entry[T]
+}
+
+// entry is a test that uses a pool.
+type entry[T any] struct {
+	pool *pool.Pool[T]
+	name string
+
+	// What the test answers for: what came into the pool since was, which one of names has left.
+	// Under tests.mu.
+	was   before[T]
+	names []string
+}
+
+func (r *running) add(e any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.all = append(r.all, e)
+}
+
+// end returns the report of a test that ends, or "". If others are under way that use the pool, one of
+// them answers for what is left.
+func (e *entry[T]) end() string {
+	tests.mu.Lock()
+	defer tests.mu.Unlock()
+	tests.all = slices.DeleteFunc(tests.all, func(o any) bool { return o == any(e) })
+	report := leftBehind(e.pool, e.was)
+	if report == "" {
+		return ""
+	}
+	for _, other := range tests.all {
+		if o, ok := other.(*entry[T]); ok && o.pool == e.pool && !related(o.name, e.name) {
+			o.inherit(e)
+			return ""
+		}
+	}
+	if len(e.names) > 1 {
+		report += "\n(one of these left it, since they overlapped: " + strings.Join(e.names, ", ") + ")"
+	}
+	return report
+}
+
+// inherit makes o answer for what e has.
+func (o *entry[T]) inherit(e *entry[T]) {
+	if e.was.began.Before(o.was.began) {
+		o.was = e.was
+	}
+	o.names = append(o.names, e.names...)
+	slices.Sort(o.names)
+	o.names = slices.Compact(o.names)
+}
+
+// related reports whether one of two tests is a subtest of the other, or both are one.
+func related(a, b string) bool {
+	return strings.HasPrefix(a+"/", b+"/") || strings.HasPrefix(b+"/", a+"/")
+}
