@@ -318,7 +318,7 @@ func ExamplePool_WriteTo() {
 	// true <nil>
 	// 2 false <nil>
 	// root
-	// pool: the snapshot is corrupt: at byte 0: no snapshot begins with "a shoppi"
+	// pool: the snapshot is corrupt: at byte 0: no snapshot begins with "a shoppi"; Pool[pool_test.Node]
 }
 
 func ExamplePool_Trim() {

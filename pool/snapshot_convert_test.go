@@ -69,7 +69,7 @@ func TestReadFromFuncFails(t *testing.T) {
 	require.Nil(t, c)
 	require.ErrorIs(t, err, errMood)
 	require.NotErrorIs(t, err, pool.ErrCorrupt)
-	require.EqualError(t, err, "pool: ReadFrom: value 2@1: not today")
+	require.EqualError(t, err, "pool: ReadFrom: value 2@1: not today; Pool[string]")
 	require.Equal(t, "a bad mood", testkit.Recovered(func() {
 		_, _ = pool.ReadFromFunc(bytes.NewReader(snapshot), nil, func(*int) (string, error) { panic("a bad mood") })
 	}))

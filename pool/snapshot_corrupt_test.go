@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"testing"
 	"testing/iotest"
 	"unsafe"
@@ -273,7 +274,7 @@ func testErrors[T any](t *testing.T, value func(mood string) T) {
 	h := testkit.MustInsert(t, p, value("error"))
 	_, err := p.WriteTo(io.Discard)
 	require.ErrorIs(t, err, errMood)
-	require.EqualError(t, err, "pool: WriteTo: value 1@1: not today")
+	require.EqualError(t, err, fmt.Sprintf("pool: WriteTo: value 1@1: not today; Pool[%v]", reflect.TypeFor[T]()))
 	p.View(h, func(v *T) { *v = value("panic") })
 	require.Equal(t, "a bad mood", testkit.Apart(func() { _, _ = p.WriteTo(io.Discard) }))
 	require.Zero(t, p.Stats().Pinned)

@@ -34,7 +34,7 @@ func ReadFrom[T any](r io.Reader, opts *Options[T]) (*Pool[T], error) {
 	}
 	p := new(Pool[T])
 	if err := p.restore(pl, r, asSaved(pl)); err != nil {
-		return nil, err
+		return nil, snapshot.Named(err, nameOf[T]())
 	}
 	return p, nil
 }
@@ -56,7 +56,7 @@ func ReadFromFunc[Old, New any](r io.Reader, opts *Options[New], convert func(*O
 	}
 	p := new(Pool[New])
 	if err := p.restore(pl, r, converted(convert)); err != nil {
-		return nil, err
+		return nil, snapshot.Named(err, nameOf[New]())
 	}
 	return p, nil
 }

@@ -23,7 +23,11 @@ import (
 // if values of T would lose something, as with unexported fields, channels, functions and
 // interfaces. DESIGN.md has all rules under Snapshots.
 func (p *Pool[T]) WriteTo(w io.Writer) (int64, error) {
-	return p.save(reflect.TypeFor[T](), w)
+	n, err := p.save(reflect.TypeFor[T](), w)
+	if err != nil {
+		err = snapshot.Named(err, nameOf[T]())
+	}
+	return n, err
 }
 
 // save is WriteTo of a pool of values of type t.

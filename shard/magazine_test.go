@@ -52,6 +52,7 @@ func TestMagazineKeepsNoSlotWithoutALife(t *testing.T) {
 		}
 		_, _, err := next(m)
 		require.ErrorIs(t, err, shard.ErrExhausted)
+		require.ErrorContains(t, err, "pool: full: every slot has used up its generations; slots: ")
 		require.Zero(t, m.Kept())
 	}
 }

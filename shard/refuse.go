@@ -132,7 +132,7 @@ func (s *shard) takeLocked(d *verdict) {
 func (s *shard) refuseLocked(d *verdict) error {
 	a := s.arena
 	if uint64(a.spent.Load()) >= a.Slots {
-		return ErrExhausted
+		return exhausted{a}
 	}
 	// Slots that wait for a guard or a Ref. Parked ones are counted before the seals: a Drop puts its
 	// slot into limbo, which would be found in neither otherwise.
@@ -212,6 +212,15 @@ func (e full) Error() string {
 		kept = fmt.Sprintf(", kept by open Workers: up to %d", n)
 	}
 	return fmt.Sprintf("%v; %scapacity: %d%s; Pool.Stats tells more", ErrFull, e.arena.name(), cmp.Or(e.arena.Capacity, e.arena.Slots), kept)
+}
+
+// exhausted is an ErrExhausted, as stalled is an ErrStalled.
+type exhausted struct{ arena *Arena }
+
+func (e exhausted) Unwrap() error { return ErrExhausted }
+
+func (e exhausted) Error() string {
+	return fmt.Sprintf("%v; %sslots: %d", ErrExhausted, e.arena.name(), e.arena.Slots)
 }
 
 // defaultLimbo is the least value of MaxLimbo's default.

@@ -133,7 +133,7 @@ const (
 func (a *Arena) ClaimWait(ctx context.Context, frame uintptr) (*Hook, uint64, error) {
 	s := a.Local(hint.Of(frame))
 	if a.waiters.empty() {
-		if slot, h, err := s.claimSlow(); err == nil || err == ErrExhausted {
+		if slot, h, err := s.claimSlow(); err == nil || errors.Is(err, ErrExhausted) {
 			return slot, h, a.refusals.count(err)
 		}
 	}
@@ -146,7 +146,7 @@ func (m *Magazine) ClaimWait(ctx context.Context) (*Hook, uint64, error) {
 	m.mustBeOpen()
 	s := m.shard // a Reset may close the magazine
 	slot, h, err := m.claim()
-	if err == nil || err == ErrExhausted {
+	if err == nil || errors.Is(err, ErrExhausted) {
 		return slot, h, s.arena.refusals.count(err)
 	}
 	return s.claimWait(ctx)
@@ -166,7 +166,7 @@ func (s *shard) claimWait(ctx context.Context) (*Hook, uint64, error) {
 		a.waiters.asleep.Swap(1) // publishes (P8)
 		slot, h, err := s.claimSlow()
 		switch {
-		case err == nil || err == ErrExhausted:
+		case err == nil || errors.Is(err, ErrExhausted):
 			return slot, h, a.refusals.count(err)
 		case done != nil:
 			return nil, 0, fmt.Errorf("%w: %w", a.refusals.count(err), done)

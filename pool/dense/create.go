@@ -74,14 +74,17 @@ type fullStore[T any] Store[T]
 func (s *fullStore[T]) Unwrap() error { return pool.ErrFull }
 
 func (s *fullStore[T]) Error() string {
-	return fmt.Sprintf("dense: full; Store[%v]; capacity: %d", reflect.TypeFor[T](), s.capacity)
+	return fmt.Sprintf("dense: full; %s; capacity: %d", nameOf[T](), s.capacity)
 }
 
-// exhaustedStore is the error of a Create in a Store whose slots are all exhausted.
+// exhaustedStore is the error if all slots are used up.
 type exhaustedStore[T any] Store[T]
 
 func (s *exhaustedStore[T]) Unwrap() error { return pool.ErrExhausted }
 
 func (s *exhaustedStore[T]) Error() string {
-	return fmt.Sprintf("dense: all slots have used up their generations; Store[%v]; capacity: %d", reflect.TypeFor[T](), s.capacity)
+	return fmt.Sprintf("dense: full: every slot has used up its generations; %s; slots: %d", nameOf[T](), s.most)
 }
+
+// nameOf returns what errors call a Store of T.
+func nameOf[T any]() string { return fmt.Sprintf("Store[%v]", reflect.TypeFor[T]()) }

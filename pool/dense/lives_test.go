@@ -76,7 +76,7 @@ func TestStoreEndsWithItsIndexes(t *testing.T) {
 		require.ErrorIs(t, err, pool.ErrFull)
 		if fit == 0 {
 			require.ErrorIs(t, err, pool.ErrExhausted)
-			require.ErrorContains(t, err, "dense: all slots have used up their generations; Store[int]; capacity: ")
+			require.EqualError(t, err, "dense: full: every slot has used up its generations; Store[int]; slots: 5")
 		} else {
 			require.NotErrorIs(t, err, pool.ErrExhausted)
 		}

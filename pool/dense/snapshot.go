@@ -44,7 +44,7 @@ func (s *Store[T]) WriteTo(w io.Writer) (int64, error) {
 	defer s.phase.end()
 	d := s.room.Load()
 	if s.taken() > s.alive || !d.dead.empty() {
-		return 0, errors.New("dense: WriteTo: values were created or killed since the last Refresh; call it first")
+		return 0, fmt.Errorf("dense: WriteTo: values were created or killed since the last Refresh; call it first; %s", nameOf[T]())
 	}
 	handles := make([]pool.Handle[T], 2, 2+s.used)
 	handles[0], handles[1] = handle.Make[T](0, s.origin), handle.Make[T](0, s.first)
@@ -52,7 +52,8 @@ func (s *Store[T]) WriteTo(w io.Writer) (int64, error) {
 	for _, index := range slices.Backward((*s.waiting.Load())[:s.waits]) {
 		handles = append(handles, handle.Make[T](index, d.slots[index].generation.Load()+1))
 	}
-	return write(w, d.values[:s.alive], handles[:2+s.used]) // 0 for each exhausted slot
+	n, err := write(w, d.values[:s.alive], handles[:2+s.used]) // 0 for each exhausted slot
+	return n, snapshot.Named(err, nameOf[T]())
 }
 
 // write writes a snapshot of these values and handles.
@@ -114,6 +115,14 @@ func read[T any](opts *Options[T], r io.Reader, from func(io.Reader, *pool.Optio
 	if err != nil {
 		return nil, err
 	}
+	if s, err = s.load(r, from); err != nil {
+		return nil, snapshot.Named(err, nameOf[T]())
+	}
+	return s, nil
+}
+
+// load fills a new Store with what a snapshot has.
+func (s *Store[T]) load(r io.Reader, from func(io.Reader, *pool.Options[T]) (*pool.Pool[T], error)) (*Store[T], error) {
 	handles, values, err := entries(r, s.options.Capacity, from)
 	if err != nil {
 		return nil, err
@@ -123,7 +132,7 @@ func read[T any](opts *Options[T], r io.Reader, from func(io.Reader, *pool.Optio
 	case n < len(values):
 		return nil, fmt.Errorf("%w: it has %d values, and handles for %d", pool.ErrCorrupt, len(values), n)
 	case len(values) > s.capacity:
-		return nil, fmt.Errorf("%w: Options.Capacity is %d: the snapshot has %d values", pool.ErrFull, s.options.Capacity, len(values))
+		return nil, fmt.Errorf("dense: ReadFrom: %w: Options.Capacity is %d: the snapshot has %d values", pool.ErrFull, s.options.Capacity, len(values))
 	case n > s.most:
 		return nil, fmt.Errorf("%w: it has %d slots; the limit is %d", pool.ErrCorrupt, n, s.most)
 	}

@@ -64,16 +64,21 @@ func (t *Table[K, R]) WriteTo(w io.Writer) (int64, error) {
 	n := recordsOfPiece[K, R]()
 	copies, err := copiesOf[K]()
 	if err != nil {
-		return 0, fmt.Errorf("table: WriteTo: %w", err)
+		return 0, snapshot.Named(fmt.Errorf("table: WriteTo: %w", err), nameOf[K, R]())
 	}
 	var e entry[K, R]
 	for first := 0; first == 0 || first < t.rows.n; first += n {
 		if err := t.writePiece(&s, first, min(first+n, t.rows.n), &e, copies); err != nil {
-			return s.n, fmt.Errorf("table: WriteTo: of the records from %d on: %w", first, err)
+			return s.n, snapshot.Named(fmt.Errorf("table: WriteTo: of the records from %d on: %w", first, snapshot.Bare(err)), nameOf[K, R]())
 		}
 	}
 	_, err = s.Write(binary.LittleEndian.AppendUint32(nil, s.sum))
 	return s.n, err
+}
+
+// nameOf returns what errors call a table.
+func nameOf[K comparable, R any]() string {
+	return fmt.Sprintf("Table[%v, %v]", reflect.TypeFor[K](), reflect.TypeFor[R]())
 }
 
 // recordsOfPiece returns how many records a piece has, but for the last.
@@ -163,7 +168,7 @@ func (t *Table[K, R]) readFrom(r io.Reader, perPiece int, from pieceReader[K, R]
 	s := stream{r: r}
 	next, err := t.read(&s, perPiece, from)
 	if err != nil {
-		return s.n, fmt.Errorf("table: ReadFrom: after %d bytes: %w", s.n, err)
+		return s.n, snapshot.Named(fmt.Errorf("table: ReadFrom: after %d bytes: %w", s.n, err), nameOf[K, R]())
 	}
 	t.change() // r may have changed it
 	t.adopt(next)
@@ -192,7 +197,7 @@ func (t *Table[K, R]) read(s *stream, perPiece int, from pieceReader[K, R]) (*Ta
 		// smaller by half, so that a piece that was written there has twice as many.
 		most := max(1, min(left, 2*uint64(perPiece)))
 		p, err := from(s, &pool.Options[entry[K, R]]{Shards: 1, Capacity: int(most)})
-		if errors.Is(err, pool.ErrFull) {
+		if err = snapshot.Bare(err); errors.Is(err, pool.ErrFull) {
 			err = fmt.Errorf("%w: a piece of too many records: %w", pool.ErrCorrupt, err)
 		}
 		if err != nil {
