@@ -9,8 +9,9 @@ import (
 )
 
 // Worker inserts and removes faster than its pool, because it keeps vacant slots for itself. Its
-// methods do what the pool's methods do. [Pool.Worker] returns one; a zero Worker panics, except
-// in Close. It must not be copied.
+// methods do what the pool's methods do. [Pool.Worker] returns one. A zero Worker panics, except in
+// Close; in Insert and Remove with a nil dereference, since a check would cost each call two
+// instructions. It must not be copied.
 //
 // One goroutine at a time may use a Worker. Other goroutines cannot take the slots that it keeps,
 // so their insertions may fail meanwhile. Stats.Cached counts these slots. With a small Capacity
