@@ -37,7 +37,8 @@ type Options[T any] struct {
 
 	// Shards is the number of shards, at most 65,536. Goroutines that use different shards do not
 	// contend. 0 means that the pool begins with one, and makes more where goroutines meet, up to
-	// four times GOMAXPROCS. A pool with a small Capacity has fewer.
+	// four times GOMAXPROCS. A pool with a small Capacity has fewer. A call that is refused visits each
+	// shard.
 	Shards int
 
 	// Reset, if not nil, makes an object pool, whose values keep their buffers. When the pool
