@@ -64,12 +64,13 @@ func (t *Table[K, R]) RemoveDead() int {
 // Clear removes all records, and returns how many. It keeps their memory for new records, but
 // nothing that they pointed to. Every Index and reference ends. It does not call OnMove functions.
 //
-// Clear zeroes the rows and the index, at a quarter or less of what it costs to remove the
-// records one by one.
+// Clear costs O(Len), whatever room the table has: it zeroes the rows of the records, column by
+// column, and removes their keys from the index. No record moves, so it costs less than to remove
+// them one by one.
 func (t *Table[K, R]) Clear() int {
 	t.change()
 	n := t.rows.n
-	t.index.clear()
+	t.index.clear(t.keys)
 	for c := range t.rows.all {
 		c.wipe(n)
 	}

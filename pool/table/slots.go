@@ -128,11 +128,11 @@ func (x *slots[T]) reserve(n int) {
 
 func (x *slots[T]) empty() index[pool.Handle[T]] { return &slots[T]{pool: x.pool, live: x.live} }
 
-func (x *slots[T]) clear() {
-	for _, page := range x.pages {
-		if page != nil {
-			*page = [slotsPerPage]occupant{}
-		}
+// clear visits the slots of the keys. The naive clear zeroes all pages, as many as the index had at
+// its peak.
+func (x *slots[T]) clear(keys []pool.Handle[T]) {
+	for _, h := range keys {
+		x.drop(h)
 	}
 }
 

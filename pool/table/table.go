@@ -54,8 +54,9 @@ type index[K comparable] interface {
 	dead(k K) bool
 	// reserve makes room for n keys in all.
 	reserve(n int)
-	// clear removes all entries, and keeps their memory.
-	clear()
+	// clear removes all entries, which are those of keys, and keeps their memory. It costs O(n) for
+	// n keys, whatever the index has had room for.
+	clear(keys []K)
 	// trim frees memory that the present keys do not need, and returns how many bytes.
 	trim() int64
 	// empty returns an index of the same kind without entries.
