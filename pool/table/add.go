@@ -35,6 +35,17 @@ func (t *Table[K, R]) Add(k K, r R) Index {
 	return i
 }
 
+// AddOrSet adds the record r by the key k or, if k is there already, overwrites its record. It
+// returns the Index, or None for a key that Add would refuse for another reason.
+func (t *Table[K, R]) AddOrSet(k K, r R) Index {
+	t.change()
+	if i := t.index.find(k); i.IsSet() {
+		store(&t.rows, i, &r)
+		return i
+	}
+	return t.Add(k, r)
+}
+
 // growFor makes room for one more record, whose key is claimed.
 func (t *Table[K, R]) growFor(k K) {
 	done := false

@@ -95,6 +95,15 @@ func ExampleTable_AddBatch() {
 	// true 5
 }
 
+func ExampleTable_AddOrSet() {
+	t := bodies()
+	fmt.Println(t.AddOrSet("M", Body{Name: "Luna"}), t.AddOrSet("V", Body{Name: "Venus"}), t.Len())
+	fmt.Println(t.Get("M"))
+	// Output:
+	// 2 3 4
+	// {{0 0} 0 Luna} true
+}
+
 func ExampleTable_Remove() {
 	t := bodies()
 	gap := t.Remove("S")

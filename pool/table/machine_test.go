@@ -52,6 +52,7 @@ func operations[K comparable]() []operation[K] {
 	index := func(i table.Index) (any, bool) { return i, i.IsSet() }
 	return []operation[K]{
 		{"Add", 8, func(s s, d d) (any, bool) { return index(s.Add(d.k, d.record())) }},
+		{"AddOrSet", 2, func(s s, d d) (any, bool) { return index(s.AddOrSet(d.k, d.record())) }},
 		{"AddBatch", 3, func(s s, d d) (any, bool) { ok := s.AddBatch(d.ks, d.records(len(d.ks))); return ok, ok }},
 		{"Remove", 2, func(s s, d d) (any, bool) { return index(s.Remove(d.k)) }},
 		{"RemoveAt", 1, func(s s, d d) (any, bool) { return index(s.RemoveAt(d.i)) }},

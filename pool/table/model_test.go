@@ -10,6 +10,7 @@ import (
 // subject is what a Table and its model have in common.
 type subject[K comparable] interface {
 	Add(k K, r record) table.Index
+	AddOrSet(k K, r record) table.Index
 	AddBatch(ks []K, rs []record) bool
 	Remove(k K) table.Index
 	RemoveAt(i table.Index) table.Index
@@ -52,6 +53,13 @@ func (m *model[K]) Add(k K, r record) table.Index {
 	}
 	m.keys, m.ids = append(m.keys, k), append(m.ids, r.ID)
 	return table.Index(len(m.keys) - 1)
+}
+
+func (m *model[K]) AddOrSet(k K, r record) table.Index {
+	if i := m.Lookup(k); m.SetAt(i, r) {
+		return i
+	}
+	return m.Add(k, r)
 }
 
 func (m *model[K]) AddBatch(ks []K, rs []record) bool {
