@@ -65,6 +65,10 @@ func (c *crowd) run(t *testing.T, seed uint64) (st pool.Stats, used int) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(c.procs))
 	p := pool.Must(&c.opts)
 	workers := make([]*pool.Worker[[16]byte], c.goroutines)
+	times := c.rounds * c.values / c.batch
+	if testkit.Race {
+		times = 1 + times/4
+	}
 	testkit.Together(c.goroutines, func(k int) {
 		rnd := rand.New(rand.NewPCG(seed, uint64(k)))
 		insert, remove := p.Insert, p.Remove
@@ -84,7 +88,7 @@ func (c *crowd) run(t *testing.T, seed uint64) (st pool.Stats, used int) {
 			}
 		}
 		add(c.values)
-		for range c.rounds * c.values / c.batch {
+		for range times {
 			n := min(c.batch, len(hs))
 			for range n {
 				i := rnd.IntN(len(hs))

@@ -90,10 +90,9 @@ type bench struct {
 type metaBench struct {
 	*bench
 	after  map[string]string // its files
-	mu     sync.Mutex        // of builds
+	mu     sync.Mutex        // of builds, and of usual
 	builds map[suite]error   // of suites that were built, or could not be
-	usuals *usuals           // of those that are shared by all
-	own    usuals
+	usual  map[layer]*usual
 	alone  chan *bench // one for each mutant that runs at once
 }
 
@@ -123,14 +122,14 @@ func (c *config) places(tree string, n int, group func(i int) string, after func
 			return nil, err
 		}
 	}
-	free, benches, shared := make(chan *bench, c.jobs), map[*metamutant]*metaBench{}, &usuals{}
+	free, benches := make(chan *bench, c.jobs), map[*metamutant]*metaBench{}
 	for i := range c.jobs {
 		free <- &bench{c, tree, filepath.Join(tree, fmt.Sprint(".mutant", i))}
 	}
 	for i, m := range parts {
 		if benches[m] == nil {
 			b := &bench{c, tree, filepath.Join(tree, fmt.Sprint(".meta", len(benches)))}
-			benches[m] = &metaBench{bench: b, after: m.after(), usuals: shared, alone: free, builds: map[suite]error{}}
+			benches[m] = &metaBench{bench: b, after: m.after(), alone: free, builds: map[suite]error{}, usual: map[layer]*usual{}}
 		}
 		all[i].metaBench = benches[m]
 	}

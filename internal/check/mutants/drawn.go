@@ -171,7 +171,7 @@ func (p place) find(b *bench, s *slip) (by, how string) {
 			}
 			in = b
 		}
-		for _, part := range usual.parts() {
+		for _, part := range usual.parts(l) {
 			if how := in.suite(l, p.number, usual.limit(), part); how != "" {
 				return what, how
 			}
@@ -187,32 +187,18 @@ type usual struct {
 	once  sync.Once
 }
 
-// usuals has what layers usually do.
-type usuals struct {
-	sync.Mutex
-	of map[layer]*usual
-}
-
-// get returns what a layer does.
-func (us *usuals) get(l layer) *usual {
-	us.Lock()
-	defer us.Unlock()
-	if us.of == nil {
-		us.of = map[layer]*usual{}
-	}
-	if us.of[l] == nil {
-		us.of[l] = &usual{took: map[string]time.Duration{}}
-	}
-	return us.of[l]
-}
-
 // measure runs the tests of a layer without a mutant, once. Those that fail are left out: a function
-// with many bodies may allocate. What explores or storms does not see that, so that one build tells
-// for all.
+// with many bodies may allocate. What explores or storms does not see that, and takes long.
 func (w *metaBench) measure(l layer) *usual {
-	u := w.own.get(l)
+	w.mu.Lock()
+	u := w.usual[l]
+	if u == nil {
+		u = &usual{took: map[string]time.Duration{}}
+		w.usual[l] = u
+	}
+	w.mu.Unlock()
 	if l.explores || l.run != everything {
-		u = w.usuals.get(l)
+		return u
 	}
 	u.once.Do(func() {
 		if w.buildOnce(l.suite) != nil {
@@ -240,9 +226,13 @@ var ended = regexp.MustCompile(`(?m)^--- (PASS|FAIL): (\S+) \(([0-9.]+)s\)$`)
 // short is how long a test takes that runs before the others.
 const short = 100 * time.Millisecond
 
-// parts returns patterns of the tests that run first, as they take little, and of the others.
-func (u *usual) parts() (patterns []string) {
+// parts returns patterns of the tests of a layer that run first, as they take little, and of the
+// others.
+func (u *usual) parts(l layer) (patterns []string) {
 	var quick, slow []string
+	if len(u.took) == 0 {
+		return []string{l.run}
+	}
 	for name, took := range u.took {
 		if took < short {
 			quick = append(quick, name)
@@ -260,7 +250,12 @@ func (u *usual) parts() (patterns []string) {
 }
 
 // limit is how long the tests of a layer may take. The machine may do much else.
-func (u *usual) limit() time.Duration { return max(30*time.Second, 8*u.whole) }
+func (u *usual) limit() time.Duration {
+	if u.whole == 0 {
+		return 20 * time.Minute
+	}
+	return max(30*time.Second, 8*u.whole)
+}
 
 // suite runs the tests of a layer that match a pattern, with the mutant of a number, up to the first
 // that fails. It returns how they failed, or "".
