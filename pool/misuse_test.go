@@ -84,15 +84,16 @@ func TestZeroPoolPanics(t *testing.T) {
 		testkit.RequirePanicText(t, use, "zero", "make one with New")
 	}
 	require.Panics(t, func() { q.Get() }) // as a use of nil
+	testkit.RequirePanicText(t, func() { new(pool.Pool[int]).RemoveBatch(nil) }, "zero", "make one with New")
 }
 
 func TestZeroPtrFindsNothing(t *testing.T) {
 	var q pool.Ptr[int]
-	assert.False(t, q.Live(), "an ended Reservation should not be live")
-	assert.False(t, q.Remove(), "an ended Reservation should have no value to remove")
-	assert.False(t, q.View(func(*int) {}), "an ended Reservation should have no value to view")
+	assert.False(t, q.Live(), "a zero Ptr should name nothing")
+	assert.False(t, q.Remove(), "a zero Ptr should have no value to remove")
+	assert.False(t, q.View(func(*int) {}), "a zero Ptr should have no value to view")
 	_, ok := q.Get()
-	assert.False(t, ok, "an ended Reservation should have no value")
+	assert.False(t, ok, "a zero Ptr should have no value")
 }
 
 func TestClosedWorkerPanics(t *testing.T) {

@@ -282,5 +282,5 @@ func TestBrowserShowsTheWorld(t *testing.T) {
 		checksum = checksum || strings.HasPrefix(lines.Text(), "checksum ")
 	}
 	testkit.Within(t, func() { require.NoError(t, cmd.Wait()) })
-	require.True(t, checksum, "the page should have its checksum")
+	require.True(t, checksum, "the program should print a checksum")
 }
