@@ -95,6 +95,25 @@ func requireEncodes[T any](t *testing.T, v T) {
 	require.Equal(t, []byte{1, 2, 3}, rest)
 }
 
+// TestValuesOfEachLengthAreRead: the length before a value takes a byte up to 127, and two up to
+// 16,383.
+func TestValuesOfEachLengthAreRead(t *testing.T) {
+	c, _, err := codec.Of(reflect.TypeFor[string]())
+	require.NoError(t, err)
+	for n := range 1<<14 + 10 {
+		if n > 200 && n < 1<<14-10 {
+			continue
+		}
+		v, got := strings.Repeat("x", n), ""
+		b, err := c.Append([]byte{7}, unsafe.Pointer(&v))
+		require.NoError(t, err)
+		rest, err := c.Decode(append(b[1:], 1, 2, 3), unsafe.Pointer(&got))
+		require.NoError(t, err)
+		require.Equal(t, v, got)
+		require.Equal(t, []byte{1, 2, 3}, rest)
+	}
+}
+
 // TestOfRefusesLoss: a type that would silently lose something is refused, with the name
 // of the field.
 func TestOfRefusesLoss(t *testing.T) {
