@@ -34,9 +34,9 @@ func layersOf(folder string) (all []layer) {
 	explored := func(pkg string) layer { return layer{suite{pkg, true}, "Interleave"} }
 	switch folder {
 	case "epoch":
-		all = append(all, ordinary("epoch"), ordinary("shard"))
+		all = append(all, ordinary("epoch"), ordinary("shard"), ordinary("internal/check/costs"))
 	case "shard":
-		all = append(all, ordinary("shard"))
+		all = append(all, ordinary("shard"), ordinary("internal/check/costs"))
 	case "pool/internal/codec":
 		return append(all, ordinary("pool/internal/codec"), ordinary("pool"), ordinary("pool/table"))
 	case "pool":
