@@ -177,18 +177,29 @@ func (p place) find(b *bench, s *slip) (by, how string) {
 			}
 		}
 	}
+	for _, l := range layersOf(path.Dir(s.file)) { // what was left out runs with s alone
+		after, err := s.apply(b.tree)
+		usual := p.measure(l)
+		if err != nil || len(usual.failed) == 0 || b.build(l.suite, after) != nil {
+			continue
+		}
+		if how := b.suite(l, 0, usual.limit(), exactly(usual.failed)); how != "" {
+			return l.pkg, how
+		}
+	}
 	return "", ""
 }
 
 // usual is what a layer's tests do if no mutant was chosen.
 type usual struct {
-	took  map[string]time.Duration // by the tests that pass
-	whole time.Duration
-	once  sync.Once
+	took   map[string]time.Duration // by the tests that pass
+	failed []string
+	whole  time.Duration
+	once   sync.Once
 }
 
-// measure runs the tests of a layer without a mutant, once. Those that fail are left out: a function
-// with many bodies may allocate. What explores or storms does not see that, and takes long.
+// measure runs the tests of a layer without a mutant, once. Those that fail are left out at first: a
+// function with many bodies may allocate. What explores or storms does not see that, and takes long.
 func (w *metaBench) measure(l layer) *usual {
 	w.mu.Lock()
 	u := w.usual[l]
@@ -213,7 +224,7 @@ func (w *metaBench) measure(l layer) *usual {
 			if took, err := time.ParseDuration(m[3] + "s"); err == nil && m[1] == "PASS" {
 				u.took[m[2]] = took
 			} else if m[1] == "FAIL" {
-				fmt.Printf("%s of %s is left out: it fails without a mutant\n", m[2], l.pkg)
+				u.failed = append(u.failed, m[2])
 			}
 		}
 	})
@@ -242,11 +253,16 @@ func (u *usual) parts(l layer) (patterns []string) {
 	}
 	for _, names := range [][]string{quick, slow} {
 		if len(names) > 0 {
-			slices.Sort(names)
-			patterns = append(patterns, "^("+strings.Join(names, "|")+")$")
+			patterns = append(patterns, exactly(names))
 		}
 	}
 	return patterns
+}
+
+// exactly returns the pattern of some tests.
+func exactly(names []string) string {
+	slices.Sort(names)
+	return "^(" + strings.Join(names, "|") + ")$"
 }
 
 // limit is how long the tests of a layer may take. The machine may do much else.
