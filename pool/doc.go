@@ -1,9 +1,9 @@
 // Package pool provides a concurrent pool whose values are named by handles that
 // cannot dangle.
 //
-// A [Handle] names one value. Once the value is removed, the pool refuses the handle, also when
-// the value's slot is used again. It works like a coat check: a ticket is for one visit to one
-// hook. The hook is used again, and the old ticket is refused.
+// A [Handle] names one value. Once the value is removed, the pool refuses the handle, even when
+// another value has its place, which is called a slot. It works like a coat check: a ticket names
+// one visit to one hook. The hook is used again, and the old ticket is refused.
 //
 //	p := pool.Must[*Conn](nil)
 //	h, err := p.Insert(conn) // 64 bits, comparable, without pointers
@@ -13,39 +13,39 @@
 //
 // A pool is for values that come and go and refer to one another, such as jobs, entities,
 // connections and timers. A pointer keeps its value alive and does not tell that the value was
-// removed. An index into a slice names the next value in that place. A handle does neither.
+// removed. An index into a slice also names the next value in that place. A handle does neither.
 //
 // # Who removes it
 //
-// Decide this first. It tells how to use a value that is in the pool.
+// Decide this first, because it tells which call to use.
 //
-//   - Nobody else removes it while you use it, as where a goroutine runs a job and then removes it:
-//     [Pool.Pointer]. Its pointer is valid until the removal; then the slot may have another value.
-//     It costs what [Pool.Contains] costs.
-//   - Others may remove it meanwhile, and you need it for a moment: [Pool.View], or [Pool.Pin] and
-//     [Guard.Pointer] for many look-ups. What is removed under a pinned [Guard] is not reused before
-//     Unpin, so that its pointers stay valid. If the goroutine is preempted then, the wait lasts 10 ms or
-//     more.
-//   - Others may remove it meanwhile, and you need it for long: [Pool.Hold], which returns a [Ref].
+//   - Nobody else removes the value while you use it, as when a goroutine runs a job and then
+//     removes it: [Pool.Pointer]. Its pointer is valid until the removal; then the slot may have
+//     another value. It costs what [Pool.Contains] costs.
+//   - Others may remove it, and you need it for a moment: [Pool.View], or [Pool.Pin] and
+//     [Guard.Pointer] for many look-ups. While a [Guard] is pinned, its pointers stay valid, because
+//     no slot that any goroutine removes is reused. If the goroutine that pinned it is preempted,
+//     the slots wait 10 ms or more.
+//   - Others may remove it, and you need it for long: [Pool.Hold], which returns a [Ref]. Other
+//     slots are reused meanwhile.
 //   - The value is small and does not change: [Pool.Get], which returns a copy.
 //   - You allocate the objects anyway, or use them after their handles are stale: a Pool[*T]. There
 //     Get copies the pointer. The garbage collector scans the pool and the objects.
 //
-// None of these locks a value. Goroutines that share one, one of them writing, need a mutex or
-// atomics in T, as with any pointer, also if each has pinned a Guard.
+// None of these locks a value. If several goroutines use one value and one of them writes, they need
+// a mutex or atomics in T, as with any pointer, even if each has pinned a Guard.
 //
 // # Using a pool
 //
 // Get, Take, Drain and WriteTo copy values without synchronization. If a field of a T changes after
-// its insertion, even an atomic one, such a copy is a data race. WriteTo also reads what pointers
-// refer to: no object may change while it writes, unless a MarshalBinary method takes the object's
-// mutex. Vet does not report these copies of a mutex or an atomic. With the build tag
-// coatcheck_debug, Get, MustGet and Take log the first one of each T; go test shows that log with -v.
+// its insertion, even an atomic one, such a copy is a data race. WriteTo also reads the objects that
+// a value points to: none may change while it writes, unless its MarshalBinary method takes its
+// mutex. Vet does not report that these calls copy a mutex or an atomic. With the build tag
+// coatcheck_debug, Get, MustGet and Take log the first such copy of each T; go test shows the log
+// with -v.
 //
 // Any number of goroutines may use a [Pool] at once. [Pool.Insert], Get and [Pool.Remove] take
-// amortized constant time. Get never waits. Insert takes no lock if it finds a vacant slot at
-// once. Remove goes on without a lock if another call holds it. DESIGN.md lists under Liveness
-// what waits, and for what.
+// amortized constant time. Get never waits. DESIGN.md lists under Liveness what waits, and for what.
 //
 // Pin a Guard for a burst of look-ups, not for a lifetime:
 //
@@ -55,16 +55,12 @@
 //	}
 //	g.Unpin()
 //
-// A Ref keeps one value across blocking calls. Other slots are reused meanwhile.
-//
 // A [Worker] makes insertions and removals faster for one goroutine at a time, because it keeps
-// vacant slots of its own.
-//
-// A [Reservation], from [Pool.Reserve], has a handle before there is a value.
+// vacant slots of its own. A [Reservation], from [Pool.Reserve], has a handle before there is a
+// value.
 //
 // # Choosing
 //
-//   - The fastest insertion and removal, on one goroutine: a Worker.
 //   - A value that contains its own handle: [Pool.InsertFunc], or [Pool.TryInsertFunc] if it may
 //     fail.
 //   - Buffers that survive from one value to the next: [Options].Reset with InsertFunc. There, a
@@ -86,7 +82,7 @@
 // # Memory model
 //
 // In the terms of the Go memory model, the insertion of a value synchronizes before every
-// look-up and every loop that finds it. So they see all that was written to the value before.
+// look-up and every loop that finds the value. So they see all that was written to it before.
 //
 // Insert, Remove, Take, Get and Contains are linearizable: each takes effect at one point
 // between its call and its return.
@@ -97,14 +93,12 @@
 //
 // # Reuse and memory
 //
-// With [LIFO], the default, the slots that were reclaimed last are reused first, while they are
-// in the cache. With [FIFO], each shard reuses the slot that was removed longest ago. After at
-// most 2^31 − 1 lives a slot is exhausted, and another takes its place. So no stale handle becomes
-// valid, and a pool does not end.
+// [Options].Reuse chooses which slot is reused first. After at most 2^31 − 1 lives a slot is
+// exhausted, and another takes its place. So no stale handle becomes valid, and a pool does not end.
 //
-// A value lives in an array of its pool. So a *T into the pool keeps a whole page reachable, weak
-// pointers to it stay valid until Trim gives the page back, and runtime.SetFinalizer does not accept
-// it. The collector frees what a removed value points to.
+// A value lives in a page, an array of its pool. So a *T into the pool keeps the whole page
+// reachable, weak pointers to it stay valid until Trim gives the page back, and runtime.SetFinalizer
+// does not accept it.
 //
 // A pool keeps its pages for the next peak. [Pool.Trim] returns unused ones to the Go
 // heap. Loops, Len, Stats and snapshots read every slot that has memory.

@@ -15,11 +15,10 @@ type Pool[T any] struct {
 // New returns an empty pool. If opts is nil, it uses the defaults. If an option is invalid, it
 // returns an error that says which one and why.
 //
-// A pool starts no goroutine and needs no Close. An empty one takes 2 KB. The first insertion
-// allocates one page of up to 4.5 KiB: 128 values of 16 bytes, 64 of 64, or one larger value. Each
-// later page has as many slots as the pool then has, up to pages of 256 KiB to 2 MiB. So a pool has
-// at most twice the slots that were in use at one time, and 256 for each shard, however many goroutines
-// use it. See [Pool.Trim] for how it gives memory back.
+// An empty pool takes 2 KB. The first insertion allocates one page of up to 4.5 KiB: 128 values of
+// 16 bytes, 64 of 64, or one larger value. Each later page has as many slots as the pool then has,
+// up to pages of 256 KiB to 2 MiB. docs/guarantees.md has the limits of memory, and [Pool.Trim]
+// gives it back.
 func New[T any](opts *Options[T]) (*Pool[T], error) {
 	pl, err := opts.plan()
 	if err != nil {

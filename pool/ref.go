@@ -13,7 +13,7 @@ import (
 // counts under Stats.Limbo.
 //
 // [Pool.Hold] returns a Ref; a zero Ref panics. It must not be copied. Any number of goroutines
-// may call Value and Handle at once. One of them calls Release; after that none may use the
+// may call Pointer and Handle at once. One of them calls Release; after that none may use the
 // value. If a Ref is dropped without Release, its slot is never reused, and Stats.Held goes on
 // counting it.
 type Ref[T any] struct {

@@ -11,12 +11,12 @@
 // every two seconds, on each request for the JSON, and by [All] and [Vars]. The chart has
 // a gap if there was no request for 70 seconds.
 //
-// A card is amber if a pin has lasted for a minute, or a guard or a Ref stands while half as many
-// slots wait in limbo as may, and red if insertions were refused since the last sample or in
-// the last minute. Then it says what to do.
+// A card is amber if a pin has lasted for a minute, or if limbo is half full while a guard is
+// pinned or a Ref is open. It is red if insertions were refused since the last sample or in the
+// last minute. An amber or red card says what to do.
 //
 // A request costs one call of [pool.Pool.Stats] for each pool, which visits every slot
-// that has memory. In a program built with the tag coatcheck_debug, and after
-// [ShowStacks], the page and the JSON also show the stacks that pinned or opened what is open, so
-// restrict who may see them.
+// that has memory. The page and the JSON also show the stacks of the calls that pinned or opened
+// what is open: with the build tag coatcheck_debug of all pools, and after [ShowStacks] of those
+// with Options.TraceGuards. So restrict who may see them.
 package poolhttp

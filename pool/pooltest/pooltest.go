@@ -73,7 +73,7 @@ func reported[T any](p *pool.Pool[T], dropped int) int {
 
 // EmptyAtEnd calls Empty when the test and all its subtests have ended, after the cleanups that
 // are registered later. It does not report what is already in the pool when EmptyAtEnd is called.
-// So if tests share a pool, each answers only for itself.
+// So tests that run one after another may share a pool.
 //
 // Values are told apart by their handles. Guards, Refs, Reservations and Workers have no names, so
 // they are counted: if a test closes one that was open before, and leaves one of its own, that shows
