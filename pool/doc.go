@@ -23,29 +23,30 @@
 //     removes it: [Pool.Pointer]. Its pointer is valid until the removal; then the slot may have
 //     another value. It costs what [Pool.Contains] costs.
 //   - Others may remove it, and you need it for a moment: [Pool.View], or [Pool.Pin] and
-//     [Guard.Pointer] for many look-ups. While a [Guard] is pinned, its pointers stay valid, because
-//     no slot that any goroutine removes is reused. If the goroutine that pinned it is preempted,
-//     the slots wait 10 ms or more.
+//     [Guard.Pointer] for many look-ups. While a [Guard] is pinned, its pointers stay valid,
+//     because no slot that any goroutine removes is reused. If the goroutine that pinned it is
+//     preempted, the slots wait 10 ms or more.
 //   - Others may remove it, and you need it for long: [Pool.Hold], which returns a [Ref]. Other
 //     slots are reused meanwhile.
 //   - The value is small and does not change: [Pool.Get], which returns a copy.
-//   - You allocate the objects anyway, or use them after their handles are stale: a Pool[*T]. There
-//     Get copies the pointer. The garbage collector scans the pool and the objects.
+//   - You allocate the objects anyway, or use them after their handles are stale: a Pool[*T].
+//     There Get copies the pointer. The garbage collector scans the pool and the objects.
 //
-// None of these locks a value. If several goroutines use one value and one of them writes, they need
-// a mutex or atomics in T, as with any pointer, even if each has pinned a Guard.
+// None of these locks a value. If several goroutines use one value and one of them writes, they
+// need a mutex or atomics in T, as with any pointer, even if each has pinned a Guard.
 //
 // # Using a pool
 //
-// Get, Take, Drain and WriteTo copy values without synchronization. If a field of a T changes after
-// its insertion, even an atomic one, such a copy is a data race. WriteTo also reads the objects that
-// a value points to: none may change while it writes, unless its MarshalBinary method takes its
-// mutex. Vet does not report that these calls copy a mutex or an atomic. With the build tag
-// coatcheck_debug, Get, MustGet and Take log the first such copy of each T; go test shows the log
-// with -v.
+// Get, Take, Drain and WriteTo copy values without synchronization. If a field of a T changes
+// after its insertion, even an atomic one, such a copy is a data race. WriteTo also reads the
+// objects that a value points to: none may change while it writes, unless its MarshalBinary method
+// takes its mutex. Vet does not report that these calls copy a mutex or an atomic. With the build
+// tag coatcheck_debug, Get, MustGet and Take log the first such copy of each T; go test shows the
+// log with -v.
 //
 // Any number of goroutines may use a [Pool] at once. [Pool.Insert], Get and [Pool.Remove] take
-// amortized constant time. Get never waits. DESIGN.md lists under Liveness what waits, and for what.
+// amortized constant time. Get never waits. DESIGN.md lists under Liveness what waits, and for
+// what.
 //
 // Pin a Guard for a burst of look-ups, not for a lifetime:
 //
@@ -94,11 +95,12 @@
 // # Reuse and memory
 //
 // [Options].Reuse chooses which slot is reused first. After at most 2^31 − 1 lives a slot is
-// exhausted, and another takes its place. So no stale handle becomes valid, and a pool does not end.
+// exhausted, and another takes its place. So no stale handle becomes valid, and a pool does not
+// end.
 //
 // A value lives in a page, an array of its pool. So a *T into the pool keeps the whole page
-// reachable, weak pointers to it stay valid until Trim gives the page back, and runtime.SetFinalizer
-// does not accept it.
+// reachable, weak pointers to it stay valid until Trim gives the page back, and
+// runtime.SetFinalizer does not accept it.
 //
 // A pool keeps its pages for the next peak. [Pool.Trim] returns unused ones to the Go
 // heap. Loops, Len, Stats and snapshots read every slot that has memory.

@@ -68,8 +68,8 @@ type Options[T any] struct {
 	// TraceGuards finds in production who forgot an Unpin or a Release. The pool records the
 	// stack of one pin and one Hold in so many, at random; 1 records each, and 0 none.
 	// ExplainOpen and the profile [ProfileName] show the stacks of those that are open. A stack of
-	// the profile begins at the line that called the pool. The profile may show a guard until the garbage collector's next cycle after
-	// its Unpin.
+	// the profile begins at the line that called the pool. The profile may show a guard until the
+	// garbage collector's next cycle after its Unpin.
 	//
 	// 0 costs nothing. Otherwise each pin with its Unpin takes about three times as long. One
 	// that is recorded takes some microseconds more (DESIGN.md, Decisions).

@@ -11,11 +11,11 @@ import (
 // refer to one another. [Pool.Reserve] returns one; a zero Reservation panics. It must not be
 // copied. One goroutine at a time may use it.
 //
-// Commit or Cancel settles a Reservation. After that, Value, Commit and Cancel panic. The garbage
+// Commit or Cancel settles a Reservation. After that, Pointer, Commit and Cancel panic. The garbage
 // collector cancels a Reservation that is dropped before, but perhaps late, while other
 // Reservations of the pool are reachable. So drop settled ones.
 //
-// The pointer from Value does not keep the Reservation reachable. If a path may not settle it,
+// The result of Pointer does not keep the Reservation reachable. If a path may not settle it,
 // defer runtime.KeepAlive. A Reservation in a value of its own pool is not dropped before the
 // pool.
 type Reservation[T any] struct {

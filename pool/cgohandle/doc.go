@@ -18,12 +18,10 @@
 // The functions are those of runtime/cgo: [NewHandle], or [New] for short, [Handle.Value] and
 // [Handle.Delete], so only the import changes. runtime/cgo.Incomplete stays where it is: it has nothing
 // to do with handles, and its name here would link each program that uses this package with C's
-// library. Value and Delete panic on a handle that is not live.
-// There the panic is the only way to learn of it.
-// [Handle.Lookup] reports it, because a late callback is not a bug: epoll has queued the
-// event, a timer has fired, a completion was under way. The panics describe the handle.
-// In a program built with the tag coatcheck_debug they also tell who made it, who deleted
-// it, and when.
+// library. Value and Delete panic on a handle that is not live. [Handle.Lookup] returns false
+// instead. Use it where a late callback is no bug: epoll had queued the event, a timer had fired, a
+// completion was under way. The panics describe the handle. In a program built with the tag
+// coatcheck_debug they also tell which calls made and deleted it, and when.
 //
 // A [Table] has the same methods for values of one type. It needs no interface and no
 // type assertion, and is separate from the table that all Handles share.
@@ -78,6 +76,6 @@
 //
 // # Memory model
 //
-// What was written before New is visible to every goroutine that receives the handle, by
-// whatever way through C, and looks it up.
+// A goroutine that gets a handle back, by whatever way through C, and looks it up sees all that was
+// written before its New.
 package cgohandle

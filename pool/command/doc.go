@@ -13,8 +13,8 @@
 //	…
 //	inserted, removed := b.Apply()
 //
-// What may happen at once is better done by the pool itself: its Insert costs a fraction of
-// a recorded one with its Apply.
+// If a change may happen at once, call the pool itself: its Insert costs a fraction of a recorded
+// one with its Apply.
 //
 // # What happens when
 //
@@ -36,8 +36,8 @@
 // counts once. One whose handle is stale has no effect, and nor has one whose insertion is
 // recorded in a buffer that this Apply was not given: give it all buffers of a frame.
 //
-// [Buffer.Do] records a function, which has its place among the removals. So what belongs to
-// a command is done with it, such as a node's link in a forest of package tree.
+// [Buffer.Do] records a function, which has its place among the removals. It does what belongs to
+// a command, such as linking a node into a forest of package tree.
 //
 // # What a frame does
 //
@@ -50,8 +50,8 @@
 // Recording, Apply and Discard may be called by any number of goroutines at once, also from
 // functions that they call, such as an Options.Reset. A command is recorded before its call
 // returns. So if an Apply is given the buffers of an Insert and of a later Remove of its handle,
-// and takes the Remove, the value is live by then. What was written to a value before Insert or
-// InsertFunc returned is visible to every goroutine that finds it live.
+// and takes the Remove, the value is live by then. A goroutine that finds a value live sees all that
+// was written to it before Insert or InsertFunc returned.
 //
 // # An order that does not depend on scheduling
 //
@@ -68,7 +68,7 @@
 //
 // An insertion costs one Reserve and its Commit, and 45 bytes, in four objects for each 63
 // insertions. That is several times an insertion at once. The difference is the price of
-// recovering the slot if the Buffer is dropped (see DESIGN.md); recording adds little to it.
+// recovering the slot if the Buffer is dropped (DESIGN.md, Memory); recording adds little to it.
 // A removal costs an append under a mutex, and then its part of a RemoveBatch. A Buffer keeps the
 // memory of its largest frame, eight bytes a command, and sixteen a function; Apply allocates
 // two small lists.

@@ -50,8 +50,8 @@
 //
 // # Memory model
 //
-// What was written before Create returned, its value included, is visible to every
-// goroutine that receives the handle. Refresh must happen after every call of the phase
+// A goroutine that receives a handle sees all that was written before its Create returned, the value
+// included. Refresh must happen after every call of the phase
 // before it, and before every call of the next: wait for the phase's goroutines with a
 // sync.WaitGroup, or synchronize by a channel. A call that overlaps a Refresh panics, unless it
 // reads while OnDestroy runs: see [Store.Refresh]. Goroutines that share one *T, one of them writing,

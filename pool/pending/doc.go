@@ -18,7 +18,7 @@
 //
 // A call ends exactly once: by [Calls.Deliver], Fail, FailAll or Close, by [Call.Cancel],
 // or when the context or the timeout of its Wait ends. The first of them decides, and the
-// others learn that they came too late. If Deliver returns true, that is the answer, even if
+// others learn that they came too late. If Deliver returns true, Wait returns its answer, even if
 // the context is done by then. Ids are never issued again: no late answer reaches another.
 //
 // Use one Calls for each connection. Then FailAll fails what that connection lost, and a peer
@@ -35,10 +35,9 @@
 //
 // # What it costs
 //
-// In the steady state a call allocates nothing, unless its Wait has to sleep: then that makes a
-// channel of 112 bytes, and [Call.WaitTimeout] a timer too, together 360 bytes. A context with a deadline costs more
-// than all the rest. For one goroutine
-// a map under a mutex costs 0.7 to 1.0 times as much, if few calls are outstanding or any of 100,000
+// In the steady state a call allocates nothing, unless its Wait has to sleep: then Wait makes a
+// channel of 112 bytes, and [Call.WaitTimeout] a timer too, together 360 bytes. A context with a
+// deadline costs more than all the rest. For one goroutine a map under a mutex costs 0.7 to 1.0 times as much, if few calls are outstanding or any of 100,000
 // is answered next, and 1.5 to 2.4 times as much if that is the oldest or the newest. For more
 // goroutines it costs as much or more: with 16 or more on 16 processors, 10 to 60 times as much.
 package pending

@@ -30,9 +30,8 @@
 // Append, Prepend, InsertAfter and InsertBefore give a root a parent. Move takes a node, with
 // everything below it, from one parent to another; Detach makes it a root again. Remove
 // removes it from the pool, with everything below it; RemoveLeaf only if there is nothing below
-// it. Each takes effect at once,
-// and either succeeds or returns an error and changes nothing: [ErrStale],
-// [ErrHasParent], [ErrNoParent], [ErrHasChildren], [ErrCycle], [ErrBroken].
+// it. Each takes effect at once, and either succeeds or returns an error and changes nothing:
+// [ErrStale], [ErrHasParent], [ErrNoParent], [ErrHasChildren], [ErrCycle], [ErrBroken].
 //
 // Several goroutines may change a forest: a lock orders their changes, and those of all
 // Forests of the pool. A decision that takes more than one call (see whether there is room,
