@@ -74,7 +74,7 @@ func (c *core) state(h uint64) (text string, over bool) {
 // was dropped counts as open. The text is empty if there are none of these.
 //
 // With the build tag coatcheck_debug, the text also has the stacks and times of the calls that
-// opened them.
+// opened them; without it, of the guards and Refs that Options.TraceGuards has recorded.
 func (p *Pool[T]) ExplainOpen() string { return p.explainOpen() }
 
 func (c *core) explainOpen() string {
