@@ -44,10 +44,14 @@ type work struct {
 // halves returns the leaves of both halves.
 func (w *work) halves() [2]uint64 { return [2]uint64{w.leaves / 2, w.leaves - w.leaves/2} }
 
-// join adds a half's result. It reports whether it was the second.
+// join adds a half's result. It reports whether it was the second, and then returns that of both. The
+// wrong version returns what the addition does: the other half may come before this one is counted.
 func (w *work) join(half uint64) (sum uint64, last bool) {
-	sum = w.sum.Add(half)
-	return sum, w.waits.Add(^uint32(0)) == 0
+	w.sum.Add(half)
+	if last = w.waits.Add(^uint32(0)) == 0; last {
+		sum = w.sum.Load()
+	}
+	return sum, last
 }
 
 type poolJob struct {
