@@ -26,7 +26,8 @@ import (
 // Stamps differ only if a guard was pinned in between, and it may be gone. Two batches are
 // joined if no guard stands between their stamps, since they pass at the same moment then. So
 // there are hardly more batches than guards. Where slots have no stamps of their own, sealed parts of
-// some length stay as they are, and there is one for some sixteen slots at most.
+// some length stay as they are, and what magazines gave away is not joined to other slots. There is one
+// batch for some eight slots at most.
 
 // batch has slots that pass together. Its stamp is at least that of each slot.
 type batch struct {
@@ -55,7 +56,8 @@ type backlog struct {
 	frontier epoch.Frontier // which stamps have passed
 	newer    bool           // what is sealed was sealed after the last scan
 
-	ready []chain // slots that have passed and wait for an empty freelist
+	ready []chain // slots that have passed and wait for an empty freelist, or for a magazine
+	spare spareArrays
 
 	inResets uint32   // slots in Resets
 	runs     []uint64 // for each run of Resets that is under way, its batch's number
@@ -249,9 +251,10 @@ func (s *shard) append(stamp uint64, b *batch) {
 }
 
 // join puts the slots of b behind those of a. It reports false if the end of a is not known, since
-// nobody has visited it. Joined or not, the slots stay in their order.
+// nobody has visited it, or if only one of them has arrays, which would be lost. Joined or not, the
+// slots stay in their order.
 func join(a, b *batch) bool {
-	if a.n > 0 && a.last == nil {
+	if a.n > 0 && (a.last == nil || (a.arrays.last == nil) != (b.arrays.last == nil)) {
 		return false
 	}
 	a.cleared.appended(b.top(), b.n)
@@ -284,12 +287,86 @@ func (s *shard) putBack(stamp uint64, b batch) {
 // last. It reports whether it did. A queue's freelist stays empty until all slots have been used.
 func (s *shard) refill(to *shard) bool {
 	k := len(s.ready) - 1
-	if k < 0 || s.unworn.Load() != 0 || !s.recipient(to).free.splice(&s.ready[k]) {
+	if k < 0 || s.unworn.Load() != 0 {
+		return false
+	}
+	c, free := &s.ready[k], &s.recipient(to).free
+	if c.arrays.last != nil {
+		return free.empty() && s.refillByArray(c, free)
+	}
+	if !free.splice(c) {
 		return false
 	}
 	s.ready[k] = chain{}
 	s.ready = s.ready[:k]
 	return true
+}
+
+// refillByArray gives a freelist the slots of the first array of c, the last chain that is ready.
+// The others stay ready, for magazines.
+func (s *shard) refillByArray(c *chain, free *stack) bool {
+	part := c.cutArray(s.arena.Table.Pages())
+	s.spare.put(part.arrays.removeFirst())
+	part.finish(s.arena)
+	if c.n == 0 {
+		s.ready = s.ready[:len(s.ready)-1]
+	}
+	free.push(&part)
+	return true
+}
+
+// keep makes c, whose last slot is known and which has arrays, ready. It reports false if there are
+// too many chains.
+func (s *shard) keep(c *chain) bool {
+	k := len(s.ready) - 1
+	switch {
+	case k >= 0 && s.ready[k].arrays.last != nil:
+		c.concat(&s.ready[k])
+		s.ready[k] = *c
+	case k+1 < readyMost:
+		c.link(None)
+		s.ready = append(s.ready, *c)
+	default:
+		return false
+	}
+	return true
+}
+
+// takeByArrays takes slots of the last chain that is ready and has arrays, as many as dst has room for,
+// or all. It returns how many.
+func (s *shard) takeByArrays(dst []cached) (n int) {
+	for k := len(s.ready) - 1; k >= 0; k-- {
+		c := &s.ready[k]
+		if c.arrays.last == nil {
+			continue
+		}
+		if n = c.takeByArrays(s.arena.Table.Pages(), dst, &s.spare); c.n == 0 {
+			s.ready = slices.Delete(s.ready, k, k+1)
+		}
+		break
+	}
+	return n
+}
+
+// retireBatch makes b, whose slots were removed, wait behind all that does, and reclaims. The caller
+// holds the lock, and loses it.
+//
+// What is sealed was removed before, or may have been, so it comes before b.
+func (s *shard) retireBatch(stamp uint64, b *batch) {
+	if s.unsorted() > 0 {
+		s.enqueue(0, reclaimMost) // as a whole: slots have no stamps of their own here
+	}
+	if last := s.waiting.last(); last != nil {
+		stamp = max(stamp, last.stamp)
+	}
+	n := b.n
+	s.append(stamp, b)
+	s.waits += n
+	s.mix() // b was removed after the last scan
+	s.arena.waiters.wake()
+	paid := s.pay(n)
+	s.unpaid = max(0, s.unpaid+int64(n))
+	s.reclaimAndUnlock(nil, paid)
 }
 
 // passed returns how many slots are ready.
@@ -344,7 +421,29 @@ func (b *backlog) reached(number uint64) bool {
 }
 
 // bytes returns the memory of the lists.
-func (b *backlog) bytes() int64 {
-	return int64(cap(b.waiting.list))*int64(unsafe.Sizeof(stamped[batch]{})) +
+func (b *backlog) bytes() (n int64) {
+	for k := range b.waiting.len() {
+		n += b.waiting.at(k).body.arrays.bytes()
+	}
+	return n + b.readyArrays() + int64(cap(b.waiting.list))*int64(unsafe.Sizeof(stamped[batch]{})) +
 		int64(cap(b.ready))*int64(unsafe.Sizeof(chain{})) + int64(cap(b.runs)+cap(b.apart)+cap(b.fences)-len(b.one))*8
+}
+
+// readyArrays returns the memory of the arrays of what is ready, and of those without slots.
+func (b *backlog) readyArrays() int64 {
+	n := int64(b.spare.n) * arrayBytes
+	for k := range b.ready {
+		n += b.ready[k].arrays.bytes()
+	}
+	return n
+}
+
+// dropArrays gives up what readyArrays counts, and returns that.
+func (b *backlog) dropArrays() (bytes int64) {
+	bytes = b.readyArrays()
+	for k := range b.ready {
+		b.ready[k].arrays = arrays{}
+	}
+	b.spare = spareArrays{}
+	return bytes
 }

@@ -8,11 +8,12 @@ import "coatcheck/internal/cost"
 //
 // Its zero value is empty. It is not safe for concurrent use.
 type chain struct {
-	first uint64 // the first slot's generation and index: the head of a list that begins here
-	tail  uint64 // the last slot's
-	last  *Hook  // nil if the last slot is not known; it links to None then
-	next  uint32 // what last's word links to, which no other goroutine reads yet
-	n     uint32
+	first  uint64 // the first slot's generation and index: the head of a list that begins here
+	tail   uint64 // the last slot's
+	last   *Hook  // nil if the last slot is not known; it links to None then
+	arrays arrays // none, or those of all slots (I14)
+	next   uint32 // what last's word links to, which no other goroutine reads yet
+	n      uint32
 }
 
 // append puts slot i, whose word is word, behind the last slot.
@@ -24,6 +25,7 @@ func (c *chain) append(slot *Hook, i uint32, word uint64) {
 		c.link(i)
 	}
 	c.last, c.tail, c.next = slot, at, Low(word)
+	c.arrays = arrays{}
 	c.n++
 }
 
@@ -51,6 +53,7 @@ func (c *chain) noteFirst(slot *Hook, i uint32, word uint64) {
 		c.last, c.tail, c.next = slot, at, Low(word)
 	}
 	c.first = at
+	c.arrays = arrays{}
 	c.n++
 }
 
@@ -67,6 +70,7 @@ func (c *chain) concat(o *chain) {
 		*c = *o
 	} else if o.n > 0 {
 		c.link(Low(o.first))
+		c.arrays.concat(o.arrays)
 		c.last, c.tail, c.next, c.n = o.last, o.tail, o.next, c.n+o.n
 	}
 }
@@ -103,8 +107,11 @@ func (c *chain) takeFirst(a *Arena) (slot *Hook, i uint32, word uint64) {
 	word = slot.Word.Load()
 	if c.n--; c.n == 0 {
 		*c = chain{}
-	} else {
-		c.first = uint64(Low(word))
+		return slot, i, word
+	}
+	c.first = uint64(Low(word))
+	if c.arrays.last != nil {
+		c.arrays = arrays{}
 	}
 	return slot, i, word
 }
@@ -122,6 +129,7 @@ func (c *chain) reverse(to *chain, a *Arena, most int) (moved int) {
 		return moved
 	}
 	cost.Slots(n)
+	c.arrays, to.arrays = arrays{}, arrays{}
 	t, next, first := a.Table.Pages(), Low(c.first), to.first
 	for range n {
 		slot := t.At(next)

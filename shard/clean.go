@@ -1,5 +1,7 @@
 package shard
 
+import "coatcheck/internal/cost"
+
 // What is done to a slot between two lives.
 
 // plain reports whether a slot is ready for its next life as it is.
@@ -31,6 +33,22 @@ func (a *Arena) recycle(slot *Hook, i uint32, word uint64, held bool) (now uint6
 		a.fill(slot)
 	}
 	return now, owned && reusable
+}
+
+// renewAll makes the slots of an array ready for their next life, which each of them has. It returns
+// how many there are.
+func (a *Arena) renewAll(b *array) int {
+	t := a.Table.Pages()
+	cost.Slots(int(b.n))
+	for _, i := range b.slots[:b.n] {
+		if a.Pointers {
+			a.Clear(t.At(i))
+		}
+		if poisons {
+			a.fill(t.At(i))
+		}
+	}
+	return int(b.n)
 }
 
 // finishGrace reports whether a slot whose grace period is over is the caller's, or else parked,

@@ -27,6 +27,7 @@ func (s *shard) TakeOne() (*Hook, uint64)        { return s.pop() }
 func (s *shard) Fresh() (*Hook, uint64)          { return s.takeFresh() }
 func (s *shard) Refill(n uint32) (*Hook, uint64) { return s.allocRange(n) }
 func (s *shard) SetHome(lo, hi uint32)           { s.setHome(lo, hi) }
+func (s *shard) Home(i uint32) *shard            { return s.home(i) }
 func (s *shard) Claim() (*Hook, uint64, error)   { return s.claim() }
 func (s *shard) Contend()                        { s.contend() }
 func (s *shard) Met(h uint32)                    { s.met(h) }
@@ -190,3 +191,46 @@ func (m *Magazine) Ordered() bool {
 
 // Unsorted returns how many slots were removed and are in no batch.
 func (s *shard) Unsorted() int { return int(s.limbo.size() + s.unsorted()) }
+
+// Arrays returns how many slots of the backlog are in arrays, and reports whether each chain's arrays, if
+// it has any, have its slots in its order (I14), what is ready ends with None, and batches are in the
+// order of their stamps. Spare returns how many arrays have none.
+func (s *shard) Arrays() (n int, repeat bool) {
+	s.lock()
+	defer s.unlock()
+	repeat = true
+	chains := slices.Clone(s.ready)
+	for k := range s.waiting.len() {
+		chains = append(chains, s.waiting.at(k).body.chain)
+		repeat = repeat && s.waiting.at(max(k, 1)-1).stamp <= s.waiting.at(k).stamp
+	}
+	for k, c := range chains {
+		last := c.arrays.last
+		if last == nil {
+			continue
+		}
+		i, left := c.top(), c.n
+		for b := last.next; ; b = b.next {
+			for j := b.n; j > 0; j-- {
+				if left == 0 || b.slots[j-1] != i {
+					return n, false
+				}
+				i, left, n = Low(s.arena.Table.slot(i).Word.Load()), left-1, n+1
+			}
+			if b == last {
+				break
+			}
+		}
+		repeat = repeat && left == 0 && (k >= len(s.ready) || i == None)
+	}
+	return n, repeat
+}
+
+func (s *shard) Spare() int { return s.spare.n }
+
+// ArraysMost and SpareMost bound arrays, which have ArrayBytes each.
+const (
+	ArraysMost = arraysMost
+	SpareMost  = spareMost
+	ArrayBytes = arrayBytes
+)

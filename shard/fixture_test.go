@@ -28,7 +28,8 @@ type setup[T any] struct {
 	first        uint32 // the first live generation; 0: 1
 	zero         bool
 	stampPerSlot bool // removals have stamps
-	capacity     int  // so they have then, and magazines are small
+	replays      bool
+	capacity     int // so they have then, and magazines are small
 	reset        func(*T)
 	pages        shard.PageSizes // the zero value: tinyPages
 }
@@ -50,7 +51,7 @@ func newRig[T any](t testing.TB, set setup[T]) *rig[T] {
 	r.arena.Init(shard.Config{
 		Domain: epoch.New(),
 		Slots:  uint64(set.slots), Pages: set.pages, Shards: max(n, set.most), AllShards: set.most == 0,
-		First: max(set.first, 1), FIFO: set.fifo,
+		First: max(set.first, 1), FIFO: set.fifo, Replays: set.replays,
 		Layout:   shard.LayoutOf(set.zero, set.reset),
 		Capacity: uint64(set.capacity), MaxLimbo: int64(limbo),
 	})

@@ -21,6 +21,7 @@ type Contents struct {
 type List struct {
 	First, N uint32
 	Stamp    uint64
+	Arrays   []uint32 // the slots by the arrays, from the first to the last; empty if there are none
 }
 
 // Inspect returns the contents of the shards.
@@ -32,7 +33,7 @@ func (a *Arena) Inspect() (all []Contents) {
 		}
 		add := func(l *chain, stamp uint64) {
 			if l.n > 0 {
-				c.Waiting = append(c.Waiting, List{l.top(), l.n, stamp})
+				c.Waiting = append(c.Waiting, List{l.top(), l.n, stamp, l.arrays.all()})
 			}
 		}
 		for k := range s.waiting.len() {
@@ -42,11 +43,34 @@ func (a *Arena) Inspect() (all []Contents) {
 		add(&s.turned, s.sealed.stamp)
 		add(&s.sealed.body.chain, s.sealed.stamp)
 		for _, r := range s.ready {
-			c.Ready = append(c.Ready, List{r.top(), r.n, 0})
+			c.Ready = append(c.Ready, List{r.top(), r.n, 0, r.arrays.all()})
 		}
 		all = append(all, c)
 	}
 	return all
+}
+
+// KeepArrays makes an arena that was not used yet one that does not replay, and so keeps arrays if it may.
+func (a *Arena) KeepArrays() {
+	a.Replays = false
+	for _, s := range a.shards() {
+		s.frontier.Init(a.Domain, false)
+	}
+}
+
+// all returns the slots of the arrays, in the order of their chain.
+func (l *arrays) all() (slots []uint32) {
+	if l.last == nil {
+		return nil
+	}
+	for b := l.first(); ; b = b.next {
+		for j := b.n; j > 0; j-- {
+			slots = append(slots, b.slots[j-1])
+		}
+		if b == l.last {
+			return slots
+		}
+	}
 }
 
 // InResets returns how many slots are in Resets, or wait only for a run of Resets. A shard may

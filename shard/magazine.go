@@ -81,11 +81,6 @@ func newCached(slot *Hook, h uint64) cached { return cached{uintptr(unsafe.Point
 func (k *cached) slot() *Hook { return *(**Hook)(unsafe.Pointer(&k.at)) }
 
 const (
-	// firstReach is how many slots a magazine keeps at first. More would save scans on many
-	// processors. But what two magazines keep that pass slots to each other must fit into what
-	// a shard takes ahead.
-	firstReach = 128
-
 	// wideReach is the reach to which a magazine grows if removed slots are ready in time,
 	// and wideBytes bounds their memory. Larger ones would save hardly any scans, and exceed
 	// the first cache.
@@ -94,6 +89,10 @@ const (
 
 	// inTimeToGrow is how often removed slots must be ready in time before the reach grows.
 	inTimeToGrow = 8
+
+	// fetchMost is in how many shards a magazine looks for slots that have arrays. Each look may be a
+	// cache miss, and there may be hundreds of shards.
+	fetchMost = 8
 
 	leastReach = 4 // the least that is of use
 
@@ -193,13 +192,21 @@ func (m *Magazine) claim() (*Hook, uint64, error) {
 	turn := m.begin()
 	most := min((m.reach-m.batch)/2, m.reach-(len(m.bag)-m.from), Batch)
 	m.ready = slices.Grow(m.ready, most)
-	m.ready = m.ready[:s.popRun(m.ready[:most])]
+	if Low(s.kept.Load()) > 0 {
+		m.fetch(s, most)
+	}
+	if !m.HasNext() {
+		m.ready = m.ready[:s.popRun(m.ready[:most])]
+	}
 	if !m.HasNext() {
 		first, n, _ := s.fresh.take(most)
 		for i := n - 1; i >= 0; i-- { // the first one last
 			slot, h := a.Table.firstLife(first + uint32(i))
 			m.ready = append(m.ready, newCached(slot, h))
 		}
+	}
+	if !m.HasNext() {
+		m.fetchElsewhere(most)
 	}
 	m.mustBeAlone(turn)
 	if m.HasNext() {

@@ -185,6 +185,62 @@ func (m *Magazine) emptyBag() (c chain) {
 
 // retireBag sends the bag to the shard's limbo. It may run a Reset, which finds the bag empty.
 func (m *Magazine) retireBag() {
-	c := m.emptyBag()
-	m.shard.retireChain(&c, Now)
+	if !m.retireByArrays() {
+		c := m.emptyBag()
+		m.shard.retireChain(&c, Now)
+	}
+}
+
+// retireByArrays makes the bag a batch of the shard's backlog, which has arrays. It reports false, and
+// has done nothing, if the arena keeps none, or has too many, if the bag is short, or if another
+// goroutine has the lock. It also does so while a goal is set (goal): the batch gets the number of the
+// last seal, so that calls which come later wait for it, and those that have come would wait for each
+// further one.
+func (m *Magazine) retireByArrays() bool {
+	s, n := m.shard, m.used-m.from
+	if !m.arena.keepsArrays() || n < spliceLeast || !s.tryLock() {
+		return false
+	}
+	if len(s.fences) > 0 || int(s.waits+s.passed())+n > arraysMost {
+		s.unlock()
+		return false
+	}
+	m.seal()
+	stamp := m.seals.last().stamp
+	b := batch{least: m.seals.first().stamp, number: s.seals}
+	all := s.spare.list(m.bag[m.from:m.used])
+	b.chain = m.emptyBag()
+	b.arrays = all
+	s.retireBatch(stamp, &b)
+	return true
+}
+
+// fetchElsewhere is fetch from another shard.
+func (m *Magazine) fetchElsewhere(most int) {
+	for k := 1; k < min(len(m.arena.shards()), fetchMost) && !m.HasNext(); k++ {
+		if s := m.shard.next(k); Low(s.kept.Load()) > 0 {
+			m.fetch(s, most)
+		}
+	}
+}
+
+// fetch makes slots ready that are ready in s and have arrays: up to most, or none if another
+// goroutine has the lock. The magazine has no slot that is ready.
+//
+// The handles come last. Each load of a word is mostly a cache miss, and none waits for another. The
+// wrong version has the handles in the arrays, and saves these loads. Then the misses come one by one
+// with the insertions, as they do in a list.
+func (m *Magazine) fetch(s *shard, most int) {
+	if !m.arena.keepsArrays() || !s.tryLock() {
+		return
+	}
+	m.ready = m.ready[:s.takeByArrays(m.ready[:most])]
+	s.unlock()
+	for i := range m.ready {
+		k := &m.ready[i]
+		k.h |= uint64(Generation(k.slot().Word.Load())+1) << 32
+		if s != m.shard {
+			m.shard.setHome(Low(k.h), Low(k.h)+1)
+		}
+	}
 }

@@ -189,6 +189,9 @@ func testMagazine(t *testing.T, set setup[uint64], seed uint64) {
 				survives(m.Flush)
 			}
 		}
+		if _, repeat := r.shards[0].Arrays(); !repeat {
+			t.Fatalf("seed %d: the arrays have other slots than their chains", seed)
+		}
 		for _, w := range watched {
 			if *shard.ValueOf[uint64](w.slot) != w.value {
 				t.Fatalf("seed %d: a value changed under a guard: %d, want %d", seed, *shard.ValueOf[uint64](w.slot), w.value)

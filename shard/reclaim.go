@@ -242,8 +242,13 @@ func (r *round) pass(c *chain) {
 	s, a := r.from, r.from.arena
 	r.moved = true
 	r.send(r.to, Low(c.first))
-	asIs := !poisons && a.plain() && a.spentInLimbo() == 0 && !r.held && a.skips.Load() == nil
+	stays := a.spentInLimbo() == 0 && !r.held && a.skips.Load() == nil // each slot has another life
+	asIs := stays && !poisons && a.plain()
 	whole := asIs && !r.sorts
+	if c.arrays.last != nil && stays && !r.sorts {
+		r.passByArrays(c, asIs)
+		return
+	}
 	if whole {
 		c.finish(a) // a batch that was passed in part begins with an index alone
 		if s.fifo {
@@ -267,6 +272,27 @@ func (r *round) pass(c *chain) {
 			r.add(slot, i, word)
 		}
 	}
+}
+
+// passByArrays is pass for slots that all stay, and have arrays. They need no visit one after the
+// other.
+func (r *round) passByArrays(c *chain, asIs bool) {
+	s, a := r.from, r.from.arena
+	for c.n > 0 && r.visits < r.most {
+		part := *c
+		if asIs {
+			*c = chain{}
+			r.visits++
+		} else {
+			part = c.cutArray(a.Table.Pages())
+			r.visits += a.renewAll(part.arrays.first())
+		}
+		if !s.keep(&part) {
+			part.finish(a)
+			r.home.concat(&part)
+		}
+	}
+	s.refill(r.to)
 }
 
 // delivery gathers slots that were recycled for the freelists that get them.

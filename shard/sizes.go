@@ -13,16 +13,16 @@ const (
 	Batch = 64
 
 	// waitingMost is how many batches of removed slots a shard keeps before it looks which of them
-	// pass together. Each takes 72 bytes.
+	// pass together. Each takes 80 bytes.
 	waitingMost = 32
 
 	// cellsABatch is how many pin cells a further batch pays for, before batches are joined. A greater
 	// one makes removals beside many guards slower: by some 20 ns with 24. A smaller one takes more
-	// memory for batches that could be joined: with 24, 72 bytes for each 24 cells of 128.
+	// memory for batches that could be joined: with 24, 80 bytes for each 24 cells of 128.
 	cellsABatch = 24
 
 	// fixedBatches is how many batches a shard has room for with Preallocate. That is one for each of
-	// 256 guards, and 56 more, which pay for the scan that joins them. Each takes 72 bytes.
+	// 256 guards, and 56 more, which pay for the scan that joins them. Each takes 80 bytes.
 	fixedBatches = 256 + 56
 
 	// fixedBuckets is how many buckets a shard has with Preallocate. No more are made later. With
@@ -34,12 +34,26 @@ const (
 	longTimeline = 4 * waitingMost
 
 	// readyMost is how many chains of slots that have passed wait for an empty freelist. More
-	// are visited and pushed, which costs 5 ns a slot. Each takes 32 bytes a shard.
+	// are visited and pushed, which costs 5 ns a slot. Each takes 40 bytes a shard.
 	readyMost = 32
 
 	// spliceLeast is how many slots a chain must have to wait for an empty freelist. Fewer
 	// are visited, and pushed at once.
 	spliceLeast = Batch / 4
+
+	// firstReach is how many slots a magazine keeps at first. More would save scans on many
+	// processors. But what two magazines keep that pass slots to each other must fit into what
+	// a shard takes ahead.
+	firstReach = 128
+
+	// arraySlots is how many slots an array of a chain has room for: a Worker's first bag. It has 576
+	// bytes then, a size class of the allocator.
+	arraySlots = 140
+
+	// arraysMost is the number of slots in a shard's backlog beyond which batches get no arrays, which
+	// take 4 bytes a slot, and spareMost how many arrays a shard keeps for the next batches: 36 KiB.
+	arraysMost = 1 << 17
+	spareMost  = 64
 
 	// resetRun is the most slots that one goroutine takes at a time to call Reset for them. No
 	// other goroutine can have them meanwhile. A smaller one costs more locked instructions a

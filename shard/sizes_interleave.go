@@ -16,6 +16,10 @@ const (
 	fixedBuckets = 4
 	readyMost    = 2
 	spliceLeast  = 2
+	firstReach   = 8 // three of these fit into a part of the bag
+	arraySlots   = 2
+	arraysMost   = 8
+	spareMost    = 1
 	resetRun     = 2
 	runsMost     = 2
 	aheadBytes   = 64 // one slot: a shard goes ahead once

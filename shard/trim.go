@@ -31,6 +31,8 @@ type trimmer struct {
 	pages *PageTable
 	found []found // by the number of the page's meta, the first if it has several
 	taken []chain // by shard; the last has what the table had not handed out
+
+	arrays int64 // the bytes of those that were dropped
 }
 
 // found is what a trimmer knows of one page.
@@ -83,7 +85,7 @@ func (a *Arena) trim() int64 {
 	}
 	bytes := a.Table.decommit(gone)
 	a.magazines.show(&a.Table)
-	return bytes
+	return bytes + t.arrays
 }
 
 // choose finds the pages in which nothing is live, and reports whether they are worth it. A page
@@ -176,6 +178,7 @@ func (t *trimmer) take(s *shard, c *chain) {
 		t.takeRange(s, c)
 	}
 	t.addList(c, Low(s.free.takeAll()))
+	t.arrays += s.dropArrays()
 	for k := range s.ready {
 		t.addList(c, Low(s.ready[len(s.ready)-1-k].first))
 	}

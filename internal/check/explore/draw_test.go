@@ -138,6 +138,7 @@ func (d *drawer) options() {
 		// With this capacity a Worker has eight slots in reach; it has none in small ones.
 		s.FIFO, s.Capacity = false, among(d, 0, 128, 128, 128)
 		d.workersMost = among(d, 1, 2, 2, 3)
+		s.Arrays = s.Capacity == 0
 	}
 	if d.odds(10) {
 		s.MaxLimbo = 1 + d.IntN(3)
@@ -163,7 +164,7 @@ func (d *drawer) options() {
 // ops draws n operations, and one that ends them, if that is not "".
 func (d *drawer) ops(h *hand, n int, end string) (list []op) {
 	for len(list) < n {
-		if d.odds(25) && max(d.handles, d.opened, d.reservations, d.workers) < variables-8 {
+		if d.odds(25) && max(d.handles, d.opened, d.reservations, d.workers) < variables-12 {
 			list = append(list, d.phrase(h)...)
 		} else {
 			list = append(list, d.op(h, ""))
@@ -179,6 +180,9 @@ func (d *drawer) ops(h *hand, n int, end string) (list []op) {
 // and one by one they seldom meet.
 func (d *drawer) phrase(h *hand) []op {
 	out := newOp(verbOf("RemoveBatch"))
+	if d.p.Arrays && len(h.w) > 0 && d.odds(50) {
+		return d.givesAway(h)
+	}
 	switch d.IntN(4) {
 	case 0: // come and go
 		in := d.op(h, "Insert")
@@ -227,6 +231,29 @@ func (d *drawer) phrase(h *hand) []op {
 		}
 		return []op{o}
 	}
+}
+
+// givesAway draws a Worker that removes more than its bag has room for, mostly beside a guard, and
+// inserts again.
+func (d *drawer) givesAway(h *hand) (list []op) {
+	if !h.shared && d.odds(70) {
+		list = append(list, d.op(h, "Pin"))
+	}
+	in := d.op(h, "Insert")
+	in.by, in.n = h.w[d.IntN(len(h.w))], 5+d.IntN(6)
+	for range in.n - 1 {
+		h.h = append(h.h, d.handles)
+		d.handles++
+	}
+	list = append(list, in)
+	for i := range in.n {
+		out := newOp(verbOf("Remove"))
+		out.by, out.h = in.by, []named{{at: in.to + i}}
+		list = append(list, out)
+	}
+	again := d.op(h, "Insert")
+	again.by, again.n = in.by, 1
+	return append(list, d.op(h, ""), again)
 }
 
 // op draws an operation of h's thread, of some kind if that is not "".

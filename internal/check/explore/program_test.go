@@ -35,6 +35,7 @@ type settings struct {
 	Capacity, Shards, MaxLimbo int
 	FIFO, Preallocate, Reset   bool
 	Plain                      bool // values have no pointers
+	Arrays                     bool // what Workers retire has arrays, if it may
 	Copying                    bool // Get copies without a pin
 	Page                       int  // slots of a page, at most
 	Unit                       int  // slots of the first page, from which pages grow; 0: Page
@@ -106,6 +107,9 @@ func (p *program) setup(r *interleave.Run) {
 	a := w.pool(sizes, o)
 	if p.Plain {
 		Arena(w.p).Pointers = false
+	}
+	if p.Arrays {
+		Arena(w.p).KeepArrays()
 	}
 	CopyWithoutPin(p.Copying)
 	if p.Spreads {
