@@ -34,7 +34,8 @@ var Chosen, _ = strconv.Atoi(os.Getenv("` + chosenBy + `"))
 const (
 	chosenBy   = "COATCHECK_MUTANT" // an environment variable with the number of the mutant
 	choiceFile = "internal/mutant/mutant.go"
-	choiceName = "mutantChosen" // of the package, in files of the product
+	choicePath = "coatcheck/internal/mutant" // of its package
+	choiceName = "mutantChosen"              // of the package, in files of the product
 )
 
 // metamutant puts mutants into the files of the tree at root. A mutant's number is its place in the
@@ -152,7 +153,7 @@ func (f *metaFile) whole() string {
 	at := strings.Index("\n"+text, "\npackage ")
 	end := at + strings.Index(text[at:], "\n")
 	clause, comment, _ := strings.Cut(text[at:end], "//")
-	return text[:at] + clause + "; import " + choiceName + " " + strconv.Quote("coatcheck/"+filepath.Dir(choiceFile)) + " //" + comment + text[end:]
+	return text[:at] + clause + "; import " + choiceName + " " + strconv.Quote(choicePath) + " //" + comment + text[end:]
 }
 
 // bodiesOf returns the bodies of the functions that a file declares.
