@@ -81,11 +81,11 @@ func (d *Domain) Age(p Pins) time.Duration {
 		}
 		return 0
 	}
-	since := a.since.Load() // before the clock is read, or a note between the two would be later
-	if _, t = d.read(); t < since {
+	began := a.since.Load() // before the clock is read, or a note between the two would be later
+	if _, t = d.read(); t < began {
 		return 0 // by the clock of an earlier bubble
 	}
-	return time.Duration(t - since)
+	return time.Duration(t - began)
 }
 
 // raise makes a word that only grows at least v. Failure of the compare-and-swap means that

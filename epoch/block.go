@@ -58,11 +58,11 @@ func (b *block) begin() {
 }
 
 // pin tries probes cells at each of rounds places.
-func (b *block) pin(at uint32, e, kind uint64) (Guard, bool) {
+func (b *block) pin(index uint32, e, kind uint64) (Guard, bool) {
 	mask := uint32(len(b.cells) - 1)
 	for range rounds {
 		salt := b.salt.Load()
-		h := mix(at, salt)
+		h := mix(index, salt)
 		i, step := uint32(hint.Index(h, len(b.cells))), h|1 // odd: no cell comes twice
 		for range probes {
 			if g, ok := b.cells[i&mask].claim(e, kind); ok {
@@ -83,8 +83,8 @@ func (b *block) pin(at uint32, e, kind uint64) (Guard, bool) {
 // The salt has a factor of its own. With the factor of hint.Goroutine, one goroutine's next
 // salt would be its neighbour's hint. Then the second would try only the cells that the first
 // has filled.
-func mix(at, salt uint32) uint32 {
-	h := at + salt*0xCC9E2D51
+func mix(index, salt uint32) uint32 {
+	h := index + salt*0xCC9E2D51
 	h = (h ^ h>>16) * 0x85EBCA6B
 	h = (h ^ h>>13) * 0xC2B2AE35
 	return h ^ h>>16

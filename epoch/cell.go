@@ -95,15 +95,15 @@ func (d *Domain) claimCell(kind uint64) Guard {
 	if r == nil {
 		return d.claimFirst(e, kind)
 	}
-	near := len(r.cells)
+	start := len(r.cells)
 	if d.top.Load() != nil {
-		near = min(near, probes)
+		start = min(start, probes)
 	}
 	i := home(hint.Frame())
-	before := r.at(i).word.Load()
-	for k := range near {
-		if g, ok := r.at(i+k).claim(e, kind); ok {
-			if k > 0 && r.at(i).word.Load() != before {
+	previous := r.cell(i).word.Load()
+	for k := range start {
+		if g, ok := r.cell(i+k).claim(e, kind); ok {
+			if k > 0 && r.cell(i).word.Load() != previous {
 				d.meet(r)
 			}
 			return g
@@ -113,7 +113,7 @@ func (d *Domain) claimCell(kind uint64) Guard {
 		return d.claimCell(kind) // a scan may have closed r's cells. Rows are replaced a few times in all
 	}
 	g := d.claimInBlock(e, kind, max(2*len(r.cells), minBlock))
-	if r.at(i).word.Load() != before {
+	if r.cell(i).word.Load() != previous {
 		d.meet(r)
 	}
 	return g
@@ -122,7 +122,7 @@ func (d *Domain) claimCell(kind uint64) Guard {
 // claimFirst is claimCell where there is no row.
 func (d *Domain) claimFirst(e, kind uint64) Guard {
 	switch {
-	case d.most == 0:
+	case d.rowLimit == 0:
 		panic("epoch: Pin of a zero Domain (or Pool); make one with New")
 	case d.traced != nil:
 		g := d.claimInBlock(e, kind, minBlock)
@@ -131,18 +131,18 @@ func (d *Domain) claimFirst(e, kind uint64) Guard {
 		}
 		return g
 	}
-	d.grow(nil, min(leastCells, int(d.most)))
+	d.grow(nil, min(leastCells, int(d.rowLimit)))
 	return d.claimCell(kind)
 }
 
 // claimInBlock pins in the newest block. If that has no room, it appends one that is twice as long;
 // the first has n cells.
 func (d *Domain) claimInBlock(e, kind uint64, n int) Guard {
-	at := hint.Goroutine()
+	index := hint.Goroutine()
 	for {
 		top := d.top.Load()
 		if top != nil {
-			if g, ok := top.pin(at, e, kind); ok {
+			if g, ok := top.pin(index, e, kind); ok {
 				return g
 			}
 			n = 2 * len(top.cells)
@@ -151,7 +151,7 @@ func (d *Domain) claimInBlock(e, kind uint64, n int) Guard {
 		if d.traced != nil {
 			fresh.begin() // or its first pins would seem to be those after the last sequence
 		}
-		g, _ := fresh.pin(at, e, kind)        // no other goroutine sees the block yet
+		g, _ := fresh.pin(index, e, kind)     // no other goroutine sees the block yet
 		if d.top.CompareAndSwap(top, fresh) { // publishes (P4)
 			return g
 		}

@@ -69,15 +69,15 @@ type Domain struct {
 	// traced is told of each Pin, or nil.
 	traced *Tracer
 
-	mask atom.Uint32
-	most uint32 // cells of the longest row; 0 in a zero Domain
+	mask     atom.Uint32
+	rowLimit uint32 // cells of the longest row; 0 in a zero Domain
 
 	// meets counts pins that met, and met is when it was last a multiple of meetings, in nanoseconds
 	// of now.
 	//
 	//	writers and readers  meet
-	meets atom.Uint32
-	met   atom.Uint64
+	meets    atom.Uint32
+	meetings atom.Uint64
 
 	ages
 }
@@ -95,11 +95,11 @@ func New() *Domain {
 // first Pin allocates 512 bytes, and later ones more if they need them. If a Domain lies in another
 // struct, each Pin saves a load. Call Init before any other use.
 func (d *Domain) Init(n int) {
-	d.most = uint32(mostCells())
+	d.rowLimit = uint32(mostCells())
 	if n <= 0 {
 		return
 	}
-	r := &row{cells: cellsOf(int(d.most))}
+	r := &row{cells: cellsOf(int(d.rowLimit))}
 	d.row.Store(r)
 	d.install(r)
 	if n > len(r.cells) {

@@ -55,4 +55,4 @@ const (
 func (g Guard) Epoch() uint64 { return epochOf(g.word) }
 
 // SetMet sets back the time at which pins met last.
-func (d *Domain) SetMet(ago time.Duration) { d.met.Store(now() - uint64(ago)) }
+func (d *Domain) SetMet(ago time.Duration) { d.meetings.Store(now() - uint64(ago)) }

@@ -132,12 +132,12 @@ func (p *Pins) visitMark(b *block, level, i int) bool {
 // visitBelow adds the active cells in the group of a mark. It reports whether there is
 // nothing: no active cell, or no mark that is not clear.
 func (p *Pins) visitBelow(b *block, level, i int) bool {
-	from := i * fan
+	start := i * fan
 	if level == 0 {
-		return p.visit(b.cells[from:min(from+fan, len(b.cells))])
+		return p.visit(b.cells[start:min(start+fan, len(b.cells))])
 	}
 	idle := true
-	for k := from; k < min(from+fan, len(b.marks[level-1])); k++ {
+	for k := start; k < min(start+fan, len(b.marks[level-1])); k++ {
 		if !p.visitMark(b, level-1, k) {
 			idle = false
 		}

@@ -53,9 +53,9 @@ func (d *Domain) pin(frame uintptr) Guard {
 	if e = d.clock.Load(); isStamped(e) {
 		e = d.advance(e)
 	}
-	at := hint.Of(frame) >> (homeShift - cellShift) & d.mask.Load()
+	index := hint.Of(frame) >> (homeShift - cellShift) & d.mask.Load()
 	if base := d.base.Load(); base != nil {
-		c := (*cell)(unsafe.Add(unsafe.Pointer(base), at))
+		c := (*cell)(unsafe.Add(unsafe.Pointer(base), index))
 		if g, ok := c.claim(e, active); ok {
 			return g
 		}
@@ -77,8 +77,8 @@ var _ [1 << cellShift]byte = [unsafe.Sizeof(cell{})]byte{}
 // mask returns the bits that the offset of a cell in r may have.
 func (r *row) mask() uint32 { return uint32(len(r.cells)-1) << cellShift }
 
-// at returns the cell with index i modulo the row's length.
-func (r *row) at(i int) *cell { return &r.cells[i&(len(r.cells)-1)] }
+// cell returns the cell with index i modulo the row's length.
+func (r *row) cell(i int) *cell { return &r.cells[i&(len(r.cells)-1)] }
 
 // grow makes a row of n cells the newest, after r, unless another goroutine is about to.
 //
@@ -115,16 +115,16 @@ func (d *Domain) install(r *row) {
 // Two goroutines that use one cell in turns cost each other a cache miss at each pin. The more
 // often they pin, the sooner they meet.
 func (d *Domain) meet(r *row) {
-	if len(r.cells) >= int(d.most) || d.meets.Add(1)%meetings != 0 {
+	if len(r.cells) >= int(d.rowLimit) || d.meets.Add(1)%meetings != 0 {
 		return
 	}
 	if timed {
 		t := now()
-		if t-d.met.Swap(t) > uint64(meetingTime) {
+		if t-d.meetings.Swap(t) > uint64(meetingTime) {
 			return
 		}
 	}
-	d.grow(r, min(rowFactor*len(r.cells), int(d.most)))
+	d.grow(r, min(rowFactor*len(r.cells), int(d.rowLimit)))
 }
 
 // visitRow adds the active cells of r and of the rows before it. If no guard is left in the rows

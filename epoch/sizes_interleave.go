@@ -10,7 +10,7 @@ const leastCells = 2
 func mostCells() int { return 1 }
 
 // SetMost lets rows grow to n cells, a power of two. Call it after Init and before any other use.
-func (d *Domain) SetMost(n int) { d.most = uint32(n) }
+func (d *Domain) SetMost(n int) { d.rowLimit = uint32(n) }
 
 // cellsOf returns the cells of a row. Behind them are some that no scan visits, so that a place
 // past the end is memory of the row's own, and a run can be repeated.

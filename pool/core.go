@@ -58,20 +58,20 @@ func (c *core) frame(pl *plan) {
 	c.trace(pl.traceGuards)
 	c.replays = pl.replays
 	c.arena.Init(shard.Config{
-		Layout:    pl.layout,
-		Domain:    clock(&c.domain),
-		Slots:     pl.slots,
-		Pages:     pl.pages,
-		Shards:    pl.shards,
-		AllShards: pl.allShards,
-		Capacity:  uint64(pl.capacity),
-		MaxLimbo:  int64(pl.maxLimbo),
-		First:     pl.origin,
-		Fresh:     pl.fresh,
-		FIFO:      pl.reuse == FIFO,
-		Fixed:     pl.preallocate,
-		Replays:   pl.replays,
-		Name:      pl.name,
+		Layout:          pl.layout,
+		Domain:          clock(&c.domain),
+		Slots:           pl.slots,
+		Pages:           pl.pages,
+		Shards:          pl.shards,
+		AllShards:       pl.allShards,
+		Capacity:        uint64(pl.capacity),
+		MaxLimbo:        int64(pl.maxLimbo),
+		FirstGeneration: pl.origin,
+		FreshGeneration: pl.fresh,
+		FIFO:            pl.reuse == FIFO,
+		Fixed:           pl.preallocate,
+		Replays:         pl.replays,
+		Name:            pl.name,
 	})
 }
 

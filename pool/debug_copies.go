@@ -18,12 +18,12 @@ var copied sync.Map
 // value has type T.
 func warnOfCopy[T any]() {
 	t := reflect.TypeFor[T]()
-	if _, met := copied.LoadOrStore(t, nil); met {
+	if _, known := copied.LoadOrStore(t, nil); known {
 		return
 	}
-	if what := changing(t, t.String()); what != "" {
+	if part := changing(t, t.String()); part != "" {
 		log.Printf("pool: Get, MustGet and Take copy a value without synchronization, but %s. "+
-			"Use View, a Guard or Hold, or keep pointers in the pool. Only the first call is logged for each type:%s", what, trace.Caller())
+			"Use View, a Guard or Hold, or keep pointers in the pool. Only the first call is logged for each type:%s", part, trace.Caller())
 	}
 }
 
@@ -42,8 +42,8 @@ func changing(t reflect.Type, name string) string {
 	case t.Kind() == reflect.Struct:
 		for i := range t.NumField() {
 			f := t.Field(i)
-			if what := changing(f.Type, name+"."+f.Name); what != "" {
-				return what
+			if part := changing(f.Type, name+"."+f.Name); part != "" {
+				return part
 			}
 		}
 	}

@@ -38,9 +38,9 @@ func (c *core) record() {
 }
 
 // tell returns lines with the calls that began and ended the life that h names.
-func (l lives) tell(h uint64, over bool) string {
+func (l lives) tell(h uint64, ended bool) string {
 	var b strings.Builder
-	if !l.Write(&b, h) && over {
+	if !l.Write(&b, h) && ended {
 		fmt.Fprintf(&b, "\nits removal is not on record: only the last %d lives of each slot are", trace.Kept)
 	}
 	return b.String()
@@ -58,16 +58,16 @@ type mark struct {
 	watch *trace.Watch
 }
 
-func (m *mark) opened(s set, did, name string) { m.item = s.Open(did, name) }
-func (m *mark) closed(s set, did string)       { s.Close(m.item, did) }
-func (m *mark) dropped(s set, did string)      { s.Drop(m.item, did) }
+func (m *mark) opened(s set, action, name string) { m.item = s.Open(action, name) }
+func (m *mark) closed(s set, action string)       { s.Close(m.item, action) }
+func (m *mark) dropped(s set, action string)      { s.Drop(m.item, action) }
 
 // forgotten is what records say of Guards and Refs that the garbage collector found.
 const forgotten = "dropped, and never given back"
 
 // watched is opened for what has no finalizer of its own.
-func (m *mark) watched(s set, did, name string) {
-	m.opened(s, did, name)
+func (m *mark) watched(s set, action, name string) {
+	m.opened(s, action, name)
 	m.watch = s.Watch(m.item, forgotten)
 }
 

@@ -28,11 +28,11 @@ import (
 // Each pins the pool for at most 32 calls of f at a time. So slots that are removed meanwhile can
 // be reused before it returns.
 func (p *Pool[T]) Each(ctx context.Context, workers int, f func(Handle[T], *T) error) error {
-	return p.each(ctx, workers, callsOf(f))
+	return p.forEach(ctx, workers, callsOf(f))
 }
 
-// each is Each, where calls calls f.
-func (c *core) each(ctx context.Context, workers int, calls callsFunc) error {
+// forEach is Each, where calls calls f.
+func (c *core) forEach(ctx context.Context, workers int, calls callsFunc) error {
 	e := c.newEach(ctx, workers, calls)
 	if ctx.Err() != nil {
 		return cause.Of(ctx)
@@ -49,14 +49,14 @@ func (c *core) each(ctx context.Context, workers int, calls callsFunc) error {
 }
 
 // newEach returns an each that divides the slots among goroutines.
-func (c *core) newEach(ctx context.Context, workers int, calls callsFunc) *each {
+func (c *core) newEach(ctx context.Context, workers int, calls callsFunc) *eachCall {
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
 	t := c.pages()
 	limit := min(uint64(t.Limit), c.arena.Table.Allocated())
 	n := min(uint64(workers), limit)
-	e := &each{core: c, ctx: ctx, pages: t, calls: calls, shares: make([]share, n)}
+	e := &eachCall{core: c, ctx: ctx, pages: t, calls: calls, shares: make([]share, n)}
 	for k := range n {
 		e.shares[k].set(uint32(limit*k/n), uint32(limit*(k+1)/n))
 	}
@@ -64,7 +64,7 @@ func (c *core) newEach(ctx context.Context, workers int, calls callsFunc) *each 
 }
 
 // result returns the error of the whole, or panics as f did.
-func (e *each) result() error {
+func (e *eachCall) result() error {
 	if e.panicked.Load() {
 		e.rethrow()
 	}
@@ -76,15 +76,15 @@ func (e *each) result() error {
 
 // rethrow panics as f did. The runtime prints all panics of a goroutine that dies, and recover returns
 // the last: so the first has the stack of f, and the second its value.
-func (e *each) rethrow() {
+func (e *eachCall) rethrow() {
 	defer func() { panic(e.panic) }()
 	panic("pool: Each: f panicked in a goroutine of its own:\n" + string(e.stack))
 }
 
-// each is one call of Each. Each of its goroutines has a share of the slots. One that has come to
+// eachCall is one call of Each. Each of its goroutines has a share of the slots. One that has come to
 // the end of its own takes half of what another has left. So a few values of a large pool run side
 // by side, and so do those of a slow f.
-type each struct {
+type eachCall struct {
 	core   *core
 	ctx    context.Context
 	pages  *shard.PageTable
@@ -139,9 +139,9 @@ func (s *share) claim(i, n uint32) uint32 {
 		if i >= end {
 			return i
 		}
-		to := i + min(n, end-i)
-		if s.word.CompareAndSwap(shard.Pack(next, end), shard.Pack(to, end)) {
-			return to
+		stop := i + min(n, end-i)
+		if s.word.CompareAndSwap(shard.Pack(next, end), shard.Pack(stop, end)) {
+			return stop
 		}
 	}
 }
@@ -162,7 +162,7 @@ func (s *share) halve() (first, end uint32) {
 
 // fill moves half of another share into mine, which is empty. It returns an empty one if there is
 // nothing left.
-func (e *each) fill(mine *share) (first, end uint32) {
+func (e *eachCall) fill(mine *share) (first, end uint32) {
 	e.moving.Lock() // or slots on their way would be missed
 	defer e.moving.Unlock()
 	for k := range e.shares {
@@ -178,15 +178,15 @@ func (e *each) fill(mine *share) (first, end uint32) {
 var errGoexit = errors.New("pool: Each: f called runtime.Goexit")
 
 // fail stops the work and keeps the first error.
-func (e *each) fail(err error) {
+func (e *eachCall) fail(err error) {
 	e.err.CompareAndSwap(nil, err)
 	e.stopped.Store(true)
 }
 
 // work calls f for the values of a share, and then of what others have left. It recovers a panic
 // of f, so that errgroup does not see it.
-func (e *each) work(mine *share) {
-	w := eachWorker{each: e, share: mine, most: 1} // it lies in the heap, as callsFunc gets it
+func (e *eachCall) work(mine *share) {
+	w := eachWorker{eachCall: e, share: mine, limit: 1} // it lies in the heap, as callsFunc gets it
 	returned := false
 	defer func() {
 		if returned {
@@ -215,11 +215,11 @@ func (e *each) work(mine *share) {
 
 // eachWorker is one goroutine of Each.
 type eachWorker struct {
-	*each
+	*eachCall
 	share *share
 	pin   tracedPin
 
-	most  uint32 // how many slots it claims at a time
+	limit uint32 // how many slots it claims at a time
 	pins  int    // how many it has had since began, each for eachCalls calls or more
 	began time.Time
 }
@@ -231,7 +231,7 @@ func (w *eachWorker) visit(first, end uint32) error {
 	}
 	w.pin, w.pins, w.began = w.core.domain.Pin(), 0, time.Now()
 	defer w.pin.Unpin()
-	err := w.each.calls(w, first, end)
+	err := w.eachCall.calls(w, first, end)
 	w.share.set(0, 0)
 	return err
 }
@@ -248,12 +248,12 @@ func (w *eachWorker) renew() error {
 
 // called renews the pin after eachCalls calls, and adapts to how long they took.
 func (w *eachWorker) called() error {
-	if w.pins++; w.most < eachClaim || w.pins == eachClaim {
+	if w.pins++; w.limit < eachClaim || w.pins == eachClaim {
 		now := time.Now()
 		if now.Sub(w.began) < time.Duration(w.pins)*eachCalls*eachQuick {
-			w.most = min(4*w.most, eachClaim)
+			w.limit = min(4*w.limit, eachClaim)
 		} else {
-			w.most = 1
+			w.limit = 1
 		}
 		w.began, w.pins = now, 0
 	}
@@ -279,7 +279,7 @@ func callsOf[T any](f func(Handle[T], *T) error) callsFunc {
 						j++
 						continue
 					}
-					if claimed = w.share.claim(i, w.most); claimed == i {
+					if claimed = w.share.claim(i, w.limit); claimed == i {
 						return nil // others have the rest
 					}
 				}

@@ -18,13 +18,13 @@ import (
 func (p *Pool[T]) Explain(h Handle[T]) string { return p.explain(uint64(h)) }
 
 func (c *core) explain(h uint64) string {
-	text, over := c.state(h)
-	return text + c.records.lives.tell(h, over)
+	text, ended := c.state(h)
+	return text + c.records.lives.tell(h, ended)
 }
 
 // state returns what the words say. over reports whether h had a life that is over, or may
 // have had one in another pool.
-func (c *core) state(h uint64) (text string, over bool) {
+func (c *core) state(h uint64) (text string, ended bool) {
 	say := func(format string, args ...any) string {
 		return fmt.Sprintf("%s "+format, append([]any{textOf(h)}, args...)...)
 	}
@@ -37,11 +37,11 @@ func (c *core) state(h uint64) (text string, over bool) {
 		return say("is malformed: generations are odd, and end at %d", uint32(shard.LastGeneration)), false
 	case i >= t.Limit:
 		return say("was never issued by this pool, which has memory for %d slots", t.Limit), false
-	case g < c.arena.First:
-		return say("was never issued by this pool, whose generations begin at %d", c.arena.First), false
+	case g < c.arena.FirstGeneration:
+		return say("was never issued by this pool, whose generations begin at %d", c.arena.FirstGeneration), false
 	}
 	word := t.At(i).Word.Load()
-	now := cmp.Or(shard.Generation(word), c.arena.Fresh-1) // or the memory was never used
+	now := cmp.Or(shard.Generation(word), c.arena.FreshGeneration-1) // or the memory was never used
 	floor, gone := t.Floor(i)
 	switch {
 	case gone && g < floor:
@@ -104,7 +104,7 @@ func (c *core) explainOpen() string {
 	add(n, counted(n, "Reservation")+" open", r.reservations.tell)
 	n = int(c.workers.Load())
 	add(n, counted(n, "Worker")+" open", r.workers.tell)
-	n = c.arena.Held()
+	n = c.arena.Refs()
 	add(n, counted(n, "Ref")+" open", func(b *strings.Builder) { r.refs.tell(b); c.tracer.tellRefs(b) })
 	n = c.drops()
 	add(n, fmt.Sprintf("%d dropped and left to the garbage collector", n), func(b *strings.Builder) {
@@ -122,11 +122,11 @@ func (c *core) drops() int {
 }
 
 // counted returns n with a noun, in the plural unless n is 1.
-func counted(n int, what string) string {
+func counted(n int, kind string) string {
 	if n != 1 {
-		what += "s"
+		kind += "s"
 	}
-	return fmt.Sprintf("%d %s", n, what)
+	return fmt.Sprintf("%d %s", n, kind)
 }
 
 // records is what a pool records with the build tag coatcheck_debug (debug_on.go). Without

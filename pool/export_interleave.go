@@ -56,7 +56,7 @@ func IsClosed[T any](w *Worker[T]) bool               { return w.pool == nil }
 func DropWorker[T any](w *Worker[T])                  { w.end.dropped() }
 func DropReservation[T any](r *Reservation[T])        { r.core.dropped(r.open) }
 func IsOpen[T any](r *Reservation[T]) bool            { return r.open.h.Load() != 0 }
-func CopyWithoutPin(is bool)                          { copiesWithoutPin = is }
+func CopyWithoutPin(enabled bool)                     { copiesWithoutPin = enabled }
 
 // ClosedWorker is the text of a panic.
 const ClosedWorker = shard.Closed

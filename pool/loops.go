@@ -42,9 +42,9 @@ func (g *Guard[T]) All() iter.Seq2[Handle[T], *T] {
 // liveSlots ranges over the live slots of t with from ≤ index < end. Loops over values hold a
 // pin; those that only use the handles need none. It is inlined into each loop, and so is the
 // loop's body.
-func liveSlots[T any](t *shard.PageTable, from, end uint32) iter.Seq2[Handle[T], *T] {
+func liveSlots[T any](t *shard.PageTable, start, end uint32) iter.Seq2[Handle[T], *T] {
 	return func(yield func(Handle[T], *T) bool) {
-		for first := from; first < end; {
+		for first := start; first < end; {
 			block := shard.Block[T](t, first, end-first)
 			for j := range block {
 				// A word with the slot's own index is live (I4). Observes (P1).

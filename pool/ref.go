@@ -25,7 +25,7 @@ type Ref[T any] struct {
 type hold struct {
 	mark mark  // noCopy
 	core *core // nil after Release, and held is zero: a Ref keeps nothing then
-	held shard.Held
+	held shard.Hold
 	h    uint64
 
 	// state is open or traced until Release, which ends it by compare-and-swap: once.
@@ -99,6 +99,6 @@ func (r *hold) release() {
 		r.mark.closed(r.core.records.refs, "released")
 	}
 	c, k := r.core, r.held
-	r.core, r.held = nil, shard.Held{}
+	r.core, r.held = nil, shard.Hold{}
 	c.arena.Drop(k)
 }

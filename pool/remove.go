@@ -80,7 +80,7 @@ func (p *Pool[T]) Drain() iter.Seq2[Handle[T], T] {
 // drain takes the value of h, if there is one, and yields it, also if the removal calls a Reset that
 // does not return: nobody else could get the value. It reports whether the loop goes on. In a
 // function literal, a deferred call would allocate.
-func (p *Pool[T]) drain(h Handle[T], yield func(Handle[T], T) bool) (more bool) {
+func (p *Pool[T]) drain(h Handle[T], yield func(Handle[T], T) bool) (unfinished bool) {
 	var v T
 	moved, removed := false, false
 	defer func() {
@@ -132,7 +132,7 @@ func (c *core) clear() int {
 		page, n := t.At(first), t.Beside(first, t.Limit)
 		for j := range n {
 			// A word with the slot's own index is live (I4).
-			if h := c.beside(page, j).Word.Load(); shard.Low(h) == first+j {
+			if h := c.neighbour(page, j).Word.Load(); shard.Low(h) == first+j {
 				c.ended(h, r.Remove(h))
 			}
 		}

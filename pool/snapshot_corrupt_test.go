@@ -26,8 +26,8 @@ const (
 )
 
 // end is the record that ends a snapshot.
-func end(slots uint32, values uint64) []byte {
-	return record(endKind, slots, 0, binary.LittleEndian.AppendUint64(nil, values)...)
+func end(total uint32, values uint64) []byte {
+	return record(endKind, total, 0, binary.LittleEndian.AppendUint64(nil, values)...)
 }
 
 // runs encodes generations of slots: how many, and which, counted from one before

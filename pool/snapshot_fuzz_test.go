@@ -374,9 +374,9 @@ func reseal(snapshot []byte, change func(records [][]byte)) []byte {
 }
 
 // record makes a record.
-func record(kind byte, first, slots uint32, payload ...byte) []byte {
+func record(kind byte, first, total uint32, payload ...byte) []byte {
 	r := []byte{kind, 0, 0, 0}
 	r = binary.LittleEndian.AppendUint32(r, first)
-	r = binary.LittleEndian.AppendUint32(r, slots)
+	r = binary.LittleEndian.AppendUint32(r, total)
 	return append(append(r, 0, 0, 0, 0), payload...)
 }

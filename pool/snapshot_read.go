@@ -74,12 +74,12 @@ func asSaved(pl *plan) saved {
 }
 
 // restore completes a zero core after pl and a snapshot.
-func (c *core) restore(pl *plan, r io.Reader, from saved) error {
-	values, err := codec.Into(from.typ)
+func (c *core) restore(pl *plan, r io.Reader, source saved) error {
+	values, err := codec.Into(source.typ)
 	if err != nil {
 		return err
 	}
-	sr := snapshotReader{plan: pl, core: c, from: from, r: r}
+	sr := snapshotReader{plan: pl, core: c, source: source, r: r}
 	if err := sr.header(values); err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (c *core) restore(pl *plan, r io.Reader, from saved) error {
 		return err
 	}
 	if sr.leftOut > 0 {
-		c.arena.Outlive(uint32(sr.limit()), c.arena.Fresh-1, sr.leftOut-1)
+		c.arena.Outlive(uint32(sr.limit()), c.arena.FreshGeneration-1, sr.leftOut-1)
 	}
 	census, ordered := shard.Census{}, false
 	if len(sr.order) > 0 {
@@ -111,13 +111,13 @@ func (c *core) restore(pl *plan, r io.Reader, from saved) error {
 type snapshotReader struct {
 	plan   *plan
 	core   *core // not shared yet
-	from   saved
+	source saved
 	codec  codec.Codec
 	asking *codec.Asking // what codec asks, or nil
 
-	r   io.Reader
-	at  int64  // where this record begins, in bytes
-	sum uint32 // of what was read, without checksums
+	r      io.Reader
+	offset int64  // where this record begins, in bytes
+	sum    uint32 // of what was read, without checksums
 
 	record      []byte // this record, without its checksum
 	generations []uint32
@@ -136,7 +136,7 @@ type snapshotReader struct {
 
 // corrupt returns an error that says what is wrong with this record.
 func (sr *snapshotReader) corrupt(format string, args ...any) error {
-	return fmt.Errorf("%w: at byte %d: %w", ErrCorrupt, sr.at, fmt.Errorf(format, args...))
+	return fmt.Errorf("%w: at byte %d: %w", ErrCorrupt, sr.offset, fmt.Errorf(format, args...))
 }
 
 // read appends n bytes to the record. It allocates as they arrive, so that a false length
@@ -144,14 +144,14 @@ func (sr *snapshotReader) corrupt(format string, args ...any) error {
 func (sr *snapshotReader) read(n int) error {
 	for n > 0 {
 		k := min(n, max(len(sr.record), snapshot.FlushBytes/4))
-		from := len(sr.record)
-		sr.record = slices.Grow(sr.record, k)[:from+k]
-		got, err := io.ReadFull(sr.r, sr.record[from:])
+		start := len(sr.record)
+		sr.record = slices.Grow(sr.record, k)[:start+k]
+		got, err := io.ReadFull(sr.r, sr.record[start:])
 		switch {
 		case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
 			return sr.corrupt("%d bytes are missing: %w", n-got, io.ErrUnexpectedEOF)
 		case err != nil:
-			return fmt.Errorf("pool: ReadFrom: at byte %d: %w", sr.at+int64(from+got), err)
+			return fmt.Errorf("pool: ReadFrom: at byte %d: %w", sr.offset+int64(start+got), err)
 		}
 		n -= k
 	}
@@ -160,9 +160,9 @@ func (sr *snapshotReader) read(n int) error {
 
 // next reads a record, whose payload has at most most bytes. It calls check when it has
 // read the head.
-func (sr *snapshotReader) next(most int, check func() error) error {
+func (sr *snapshotReader) next(limit int, check func() error) error {
 	if len(sr.record) > 0 {
-		sr.at += int64(len(sr.record) + snapshot.SumBytes)
+		sr.offset += int64(len(sr.record) + snapshot.SumBytes)
 	}
 	sr.record = sr.record[:0]
 	if err := sr.read(snapshot.HeadBytes); err != nil {
@@ -172,8 +172,8 @@ func (sr *snapshotReader) next(most int, check func() error) error {
 		return err
 	}
 	length := sr.field(3)
-	if uint64(length) > uint64(most) {
-		return sr.corrupt("a length of %d bytes; the limit is %d", length, most)
+	if uint64(length) > uint64(limit) {
+		return sr.corrupt("a length of %d bytes; the limit is %d", length, limit)
 	}
 	if err := sr.read(int(length) + snapshot.SumBytes); err != nil {
 		return err
@@ -208,12 +208,12 @@ func (sr *snapshotReader) header(values codec.Target) error {
 	if !h.Parse(sr.record[snapshot.HeadBytes:]) {
 		return sr.corrupt("the header makes no sense")
 	}
-	of, err := values.From(h.Description)
+	chosen, err := values.From(h.Description)
 	if err != nil {
 		return err
 	}
-	sr.asking, _ = of.(*codec.Asking)
-	sr.codec = sr.from.make(of)
+	sr.asking, _ = chosen.(*codec.Asking)
+	sr.codec = sr.source.make(chosen)
 	pl := sr.plan
 	if pl.origin != 0 && pl.origin != h.First {
 		return fmt.Errorf("pool: Options.Origin is %d; the snapshot's pool began at %d", pl.origin, h.First)
@@ -231,9 +231,9 @@ func (sr *snapshotReader) header(values codec.Target) error {
 // 1/500 of its lives, and a pool can be restored some 6,000 times.
 func newLine(first, fresh uint32) uint32 {
 	lives, left := (shard.LastGeneration-first)/2+1, (shard.LastGeneration-fresh)/2+1
-	most := min(max(2*shard.LeastSkip, left/1024), lives/shard.SkipShare)
-	least := min(shard.LeastSkip, most)
-	return least + rand.Uint32N(most-least+1)
+	maximum := min(max(2*shard.LeastSkip, left/1024), lives/shard.SkipShare)
+	minimum := min(shard.LeastSkip, maximum)
+	return minimum + rand.Uint32N(maximum-minimum+1)
 }
 
 // records reads everything after the header.
@@ -265,7 +265,7 @@ func (sr *snapshotReader) records() error {
 
 // head checks the head of a record.
 func (sr *snapshotReader) head() error {
-	kind, first, slots := sr.field(0), uint64(sr.field(1)), uint64(sr.field(2))
+	kind, first, total := sr.field(0), uint64(sr.field(1)), uint64(sr.field(2))
 	var want uint64
 	switch kind {
 	case snapshot.Values:
@@ -275,23 +275,23 @@ func (sr *snapshotReader) head() error {
 		want = sr.slots
 	case snapshot.Skips:
 		want = min(max(first, sr.skipped), sr.slots)
-		if sr.again > 0 || sr.orders > 0 || first+slots > sr.slots {
-			return sr.corrupt("skips of slots %d to %d, where %d were seen", first, first+slots-1, sr.slots)
+		if sr.again > 0 || sr.orders > 0 || first+total > sr.slots {
+			return sr.corrupt("skips of slots %d to %d, where %d were seen", first, first+total-1, sr.slots)
 		}
 	case snapshot.Generations:
 		// A run that was read before, in order, or the next one.
 		want = min(max(first, sr.again), sr.slots)
-		if first < sr.slots && first+slots > sr.slots {
-			return sr.corrupt("generations of slots %d to %d, where %d were seen", first, first+slots-1, sr.slots)
+		if first < sr.slots && first+total > sr.slots {
+			return sr.corrupt("generations of slots %d to %d, where %d were seen", first, first+total-1, sr.slots)
 		}
 	case snapshot.Order:
-		if sr.again > 0 || slots != 0 || first != uint64(sr.orders) {
+		if sr.again > 0 || total != 0 || first != uint64(sr.orders) {
 			return sr.corrupt("part %d of an order instead of part %d", first, sr.orders)
 		}
 		return nil
 	case snapshot.End:
-		if want = sr.slots; slots != 0 {
-			return sr.corrupt("an end with %d slots", slots)
+		if want = sr.slots; total != 0 {
+			return sr.corrupt("an end with %d slots", total)
 		}
 	default:
 		return sr.corrupt("no record is of kind %#x", kind)
@@ -299,11 +299,11 @@ func (sr *snapshotReader) head() error {
 	if first != want {
 		return sr.corrupt("a record of kind %d begins at slot %d instead of %d", kind, first, want)
 	}
-	if kind != snapshot.End && (slots == 0 || slots > sr.mostSlots()) {
-		return sr.corrupt("a record of %d slots; the limit is %d", slots, sr.mostSlots())
+	if kind != snapshot.End && (total == 0 || total > sr.mostSlots()) {
+		return sr.corrupt("a record of %d slots; the limit is %d", total, sr.mostSlots())
 	}
-	if first+slots > shard.MaxSlots {
-		return sr.corrupt("slots up to %d; the limit is %d", first+slots, uint64(shard.MaxSlots))
+	if first+total > shard.MaxSlots {
+		return sr.corrupt("slots up to %d; the limit is %d", first+total, uint64(shard.MaxSlots))
 	}
 	return nil
 }
@@ -312,16 +312,16 @@ func (sr *snapshotReader) head() error {
 // smaller by half, so that a record that was written there has up to twice as many. What a slot
 // takes beside counts, so that a record never takes more than twice snapshot.BlockBytes.
 func (sr *snapshotReader) mostSlots() uint64 {
-	return max(1, uint64(2*snapshot.BlockBytes/(sr.from.slot+shard.BesideSlot)))
+	return max(1, uint64(2*snapshot.BlockBytes/(sr.source.slot+shard.BesideSlot)))
 }
 
 // states reads the generations at the beginning of the payload, allocates their slots, and
 // returns the rest of the payload.
 func (sr *snapshotReader) states() ([]byte, error) {
 	n := int(sr.field(2))
-	var rest []byte
+	var remaining []byte
 	var ok bool
-	sr.generations, rest, ok = snapshot.ParseRuns(sr.record[snapshot.HeadBytes:], sr.generations, n, sr.plan.origin)
+	sr.generations, remaining, ok = snapshot.ParseRuns(sr.record[snapshot.HeadBytes:], sr.generations, n, sr.plan.origin)
 	if !ok {
 		return nil, sr.corrupt("the generations of slots %d to %d make no sense", sr.field(1), int(sr.field(1))+n-1)
 	}
@@ -335,7 +335,7 @@ func (sr *snapshotReader) states() ([]byte, error) {
 		}
 		sr.core.arena.Table.Extend(min(end, sr.limit()))
 	}
-	return rest, nil
+	return remaining, nil
 }
 
 // limit returns the index from which on the copy has no slots. A slot beyond the Capacity takes
@@ -349,7 +349,7 @@ func (sr *snapshotReader) limit() uint64 {
 
 // values reads a values record.
 func (sr *snapshotReader) values() error {
-	rest, err := sr.states()
+	remaining, err := sr.states()
 	if err != nil {
 		return err
 	}
@@ -358,7 +358,7 @@ func (sr *snapshotReader) values() error {
 		for _, g := range sr.generations {
 			live += int(g % 2)
 		}
-		if err := sr.asking.Expect(len(rest), live); err != nil {
+		if err := sr.asking.Expect(len(remaining), live); err != nil {
 			return sr.corrupt("the values from slot %d on: %w", sr.field(1), err)
 		}
 	}
@@ -374,15 +374,15 @@ func (sr *snapshotReader) values() error {
 			continue
 		}
 		if g%2 == 1 {
-			if rest, err = sr.codec.Decode(rest, sr.core.value(a.Table.Pages().At(i))); err != nil {
+			if remaining, err = sr.codec.Decode(remaining, sr.core.value(a.Table.Pages().At(i))); err != nil {
 				return sr.unreadable(h, err)
 			}
 			sr.live++
 		}
 		a.RestoreSlot(i, g)
 	}
-	if len(rest) > 0 {
-		return sr.corrupt("%d bytes after the last value", len(rest))
+	if len(remaining) > 0 {
+		return sr.corrupt("%d bytes after the last value", len(remaining))
 	}
 	return nil
 }
@@ -398,8 +398,8 @@ func (sr *snapshotReader) unreadable(h uint64, err error) error {
 // skips reads a skips record.
 func (sr *snapshotReader) skips() error {
 	first, n := sr.field(1), int(sr.field(2))
-	lives, rest, ok := snapshot.ParseRuns(sr.record[snapshot.HeadBytes:], sr.generations, n, 1)
-	if sr.generations = lives; !ok || len(rest) > 0 {
+	lives, remaining, ok := snapshot.ParseRuns(sr.record[snapshot.HeadBytes:], sr.generations, n, 1)
+	if sr.generations = lives; !ok || len(remaining) > 0 {
 		return sr.corrupt("what slots %d to %d skip makes no sense", first, int(first)+n-1)
 	}
 	for j, n := range lives {
@@ -418,12 +418,12 @@ func (sr *snapshotReader) skips() error {
 // changed reads a generations record.
 func (sr *snapshotReader) changed() error {
 	seen := sr.slots
-	rest, err := sr.states()
+	remaining, err := sr.states()
 	if err != nil {
 		return err
 	}
-	if len(rest) > 0 {
-		return sr.corrupt("%d bytes after the last generation", len(rest))
+	if len(remaining) > 0 {
+		return sr.corrupt("%d bytes after the last generation", len(remaining))
 	}
 	a := &sr.core.arena
 	first := uint64(sr.field(1))
@@ -434,14 +434,14 @@ func (sr *snapshotReader) changed() error {
 			a.Outlive(i, g, sr.jump)
 			continue
 		}
-		was := uint32(0)
+		previous := uint32(0)
 		if first < seen {
-			was = a.Table.SlotGeneration(i)
+			previous = a.Table.SlotGeneration(i)
 		}
 		switch {
-		case g < was:
-			return sr.corrupt("slot %d goes back from generation %d to %d", i, was, g)
-		case g > was:
+		case g < previous:
+			return sr.corrupt("slot %d goes back from generation %d to %d", i, previous, g)
+		case g > previous:
 			a.RestoreSlot(i, g+g%2) // a life that began after the first look has no value here: it ends
 		}
 	}

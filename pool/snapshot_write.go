@@ -77,7 +77,7 @@ func lookAt(generations []uint32) look {
 // snapshot writes the records in order.
 func (sw *snapshotWriter) snapshot(d codec.Description) error {
 	a := &sw.core.arena
-	if err := sw.Header(&snapshot.Header{Description: d, First: a.First, Fresh: a.Fresh}); err != nil {
+	if err := sw.Header(&snapshot.Header{Description: d, First: a.FirstGeneration, Fresh: a.FreshGeneration}); err != nil {
 		return err
 	}
 	handed := a.Table.Allocated()
@@ -102,15 +102,15 @@ func (sw *snapshotWriter) snapshot(d codec.Description) error {
 	// after the second look at its slot.
 	last := a.Table.Allocated()
 	for first := uint64(0); first < last; {
-		var was look // of slots that were handed out since: none
-		most := min(last-first, math.MaxInt32)
+		var previous look // of slots that were handed out since: none
+		limit := min(last-first, math.MaxInt32)
 		if len(sw.looks) > 0 {
-			was, sw.looks = sw.looks[0], sw.looks[1:]
-			most = uint64(was.slots)
+			previous, sw.looks = sw.looks[0], sw.looks[1:]
+			limit = uint64(previous.slots)
 		}
-		sw.see(sw.core.pages(), uint32(first), int(most))
+		sw.see(sw.core.pages(), uint32(first), int(limit))
 		now := lookAt(sw.generations)
-		if now != was {
+		if now != previous {
 			if err := sw.changed(uint32(first)); err != nil {
 				return err
 			}
@@ -128,15 +128,15 @@ func (sw *snapshotWriter) snapshot(d codec.Description) error {
 // replays, it holds one slot after the other instead: a pin advances the epoch, which decides what
 // is removed together, and so the order of reuse. A program that saves must issue the handles of
 // one that does not.
-func (sw *snapshotWriter) block(first uint32, most uint64) (n int, err error) {
+func (sw *snapshotWriter) block(first uint32, limit uint64) (n int, err error) {
 	if !sw.core.replays {
 		pin := sw.core.domain.Pin()
 		defer pin.Unpin() // also when the codec panics
 	}
 	t := sw.core.pages()
-	slots := sw.see(t, first, int(min(most, math.MaxInt32)))
+	total := sw.see(t, first, int(min(limit, math.MaxInt32)))
 	sw.values = sw.values[:0]
-	for n < slots && len(sw.values) < snapshot.FlushBytes {
+	for n < total && len(sw.values) < snapshot.FlushBytes {
 		if sw.generations[n]%2 == 1 {
 			i := first + uint32(n)
 			if sw.core.replays {
@@ -154,7 +154,7 @@ func (sw *snapshotWriter) block(first uint32, most uint64) (n int, err error) {
 	}
 	sw.looks = append(sw.looks, lookAt(sw.generations[:n]))
 	sw.Begin(snapshot.Values, first, n)
-	sw.Record = snapshot.AppendRuns(sw.Record, sw.generations[:n], sw.core.arena.First)
+	sw.Record = snapshot.AppendRuns(sw.Record, sw.generations[:n], sw.core.arena.FirstGeneration)
 	sw.Record = append(sw.Record, sw.values...)
 	return n, nil
 }
@@ -175,9 +175,9 @@ func (sw *snapshotWriter) held(i uint32, generation *uint32) (err error) {
 }
 
 // see reads the generations of up to most slots of a block, and returns how many these are.
-func (sw *snapshotWriter) see(t *shard.PageTable, first uint32, most int) int {
-	most = min(most, cap(sw.generations))
-	n := sw.core.arena.Table.Generations(t, first, sw.generations[:most])
+func (sw *snapshotWriter) see(t *shard.PageTable, first uint32, limit int) int {
+	limit = min(limit, cap(sw.generations))
+	n := sw.core.arena.Table.Generations(t, first, sw.generations[:limit])
 	sw.generations = sw.generations[:n]
 	return n
 }
@@ -186,7 +186,7 @@ func (sw *snapshotWriter) see(t *shard.PageTable, first uint32, most int) int {
 // keeps the value of the first look if that had the same generation; otherwise it is vacant.
 func (sw *snapshotWriter) changed(first uint32) error {
 	sw.Begin(snapshot.Generations, first, len(sw.generations))
-	sw.Record = snapshot.AppendRuns(sw.Record, sw.generations, sw.core.arena.First)
+	sw.Record = snapshot.AppendRuns(sw.Record, sw.generations, sw.core.arena.FirstGeneration)
 	return sw.Flush()
 }
 
@@ -212,9 +212,9 @@ func (sw *snapshotWriter) skips(handed uint64) error {
 // slot that has changed by then is not where it was.
 func (sw *snapshotWriter) order() error {
 	order := sw.core.arena.Order()
-	for at := 0; at < len(order); at += snapshot.FlushBytes {
-		sw.Begin(snapshot.Order, uint32(at/snapshot.FlushBytes), 0)
-		sw.Record = append(sw.Record, order[at:min(at+snapshot.FlushBytes, len(order))]...)
+	for position := 0; position < len(order); position += snapshot.FlushBytes {
+		sw.Begin(snapshot.Order, uint32(position/snapshot.FlushBytes), 0)
+		sw.Record = append(sw.Record, order[position:min(position+snapshot.FlushBytes, len(order))]...)
 		if err := sw.Flush(); err != nil {
 			return err
 		}

@@ -69,7 +69,7 @@ func (c *core) stats() Stats {
 	st := Stats{
 		Live: n.Live, Free: n.Free, Limbo: n.Limbo,
 		Reserved:  int(c.reserved.Load()),
-		Held:      n.Held,
+		Held:      n.Refs,
 		Workers:   int(c.workers.Load()),
 		Dropped:   c.drops(),
 		Exhausted: n.Exhausted,
@@ -111,14 +111,14 @@ func (s Stats) String() string {
 	}
 	for _, f := range []struct {
 		n    int
-		what string
+		kind string
 	}{
 		{s.Free, "free"}, {s.Limbo, "in limbo"}, {s.Cached, "in Workers"}, {s.Reserved, "reserved"}, {s.Exhausted, "exhausted"},
 		{s.Workers, "open Workers"}, {s.Pinned, "pinned"}, {s.Held, "held"}, {s.Dropped, "dropped"},
 		{s.RefusedFull, "refused as full"}, {s.RefusedStalled, "refused as stalled"}, {s.RefusedExhausted, "refused as exhausted"},
 	} {
 		if f.n > 0 {
-			b = fmt.Appendf(b, ", %d %s", f.n, f.what)
+			b = fmt.Appendf(b, ", %d %s", f.n, f.kind)
 		}
 	}
 	if s.PinAge > 0 {

@@ -20,24 +20,24 @@ import (
 // Unpin tells nobody. The tracer asks the guard's cell instead, before it reports, and when it has
 // recorded twice as many as were pinned when it asked last.
 type tracer struct {
-	every uint32
+	period uint32
 	*opened
 
 	mu     sync.Mutex
 	pinned map[epoch.Guard]*trace.Item // under mu
 	held   map[*hold]*trace.Item       // under mu: it keeps Refs that are dropped, whose slots are lost anyway
-	most   int                         // under mu: ask when so many are recorded
+	limit  int                         // under mu: ask when so many are recorded
 }
 
 // askFrom is how many recorded guards a tracer does not ask about.
 const askFrom = 64
 
 // trace makes c's tracer, if its pool is to have one. c's domain must be new.
-func (c *core) trace(every int) {
-	if every == 0 {
+func (c *core) trace(period int) {
+	if period == 0 {
 		return
 	}
-	t := &tracer{every: uint32(every), opened: new(opened), pinned: map[epoch.Guard]*trace.Item{}, held: map[*hold]*trace.Item{}, most: askFrom}
+	t := &tracer{period: uint32(period), opened: new(opened), pinned: map[epoch.Guard]*trace.Item{}, held: map[*hold]*trace.Item{}, limit: askFrom}
 	c.tracer = t
 	clock(&c.domain).Trace(&epoch.Tracer{
 		Pinned: func(g epoch.Guard) {
@@ -51,7 +51,7 @@ func (c *core) trace(every int) {
 }
 
 // drawn reports whether to record this one. A count would be a word that all pins write.
-func (t *tracer) drawn() bool { return rand.Uint32N(t.every) == 0 }
+func (t *tracer) drawn() bool { return rand.Uint32N(t.period) == 0 }
 
 func (t *tracer) pin(g epoch.Guard) {
 	it := t.guards.Open("pinned", "")
@@ -59,9 +59,9 @@ func (t *tracer) pin(g epoch.Guard) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.pinned[g] = it
-	if len(t.pinned) >= t.most {
+	if len(t.pinned) >= t.limit {
 		t.ask()
-		t.most = max(askFrom, 2*len(t.pinned))
+		t.limit = max(askFrom, 2*len(t.pinned))
 	}
 }
 
@@ -83,11 +83,11 @@ func (t *tracer) close(g epoch.Guard, it *trace.Item) {
 
 // forget forgets the guards of a cell, where a new one has its first word again. A record that stayed
 // would be another guard's.
-func (t *tracer) forget(of epoch.Guard) {
+func (t *tracer) forget(guard epoch.Guard) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for g, it := range t.pinned {
-		if g.Beside(of) {
+		if g.Beside(guard) {
 			t.close(g, it)
 		}
 	}

@@ -21,8 +21,8 @@ func (c *core) value(slot *shard.Hook) unsafe.Pointer {
 	return unsafe.Add(unsafe.Pointer(slot), -int(c.arena.Word))
 }
 
-// beside returns the slot that lies n slots behind another one, of those that lie side by side.
-func (c *core) beside(slot *shard.Hook, n uint32) *shard.Hook {
+// neighbour returns the slot that lies n slots behind another one, of those that lie side by side.
+func (c *core) neighbour(slot *shard.Hook, n uint32) *shard.Hook {
 	return (*shard.Hook)(unsafe.Add(unsafe.Pointer(slot), uintptr(n)*c.arena.Size))
 }
 
@@ -53,7 +53,7 @@ type converter[Old, New any] struct {
 
 func (c converter[Old, New]) Decode(src []byte, v unsafe.Pointer) ([]byte, error) {
 	old := new(Old)
-	rest, err := c.Codec.Decode(src, unsafe.Pointer(old))
+	remaining, err := c.Codec.Decode(src, unsafe.Pointer(old))
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func (c converter[Old, New]) Decode(src []byte, v unsafe.Pointer) ([]byte, error
 		return nil, conversionError{err}
 	}
 	*(*New)(v) = value
-	return rest, nil
+	return remaining, nil
 }
 
 // conversionError is an error of the user's function.

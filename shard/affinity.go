@@ -54,12 +54,12 @@ type affinity struct {
 	//	orders   the store publishes the entries (P9)
 	buckets atom.Pointer[bucket]
 
-	// all has every shard, in the order in which they were made. Its array is never written again.
+	// shardList has every shard, in the order in which they were made. Its array is never written again.
 	//
 	//	writers  start, add, under verdicts.mu
 	//	readers  every loop over shards
 	//	orders   the store publishes the new shard (P9)
-	all atom.Pointer[shards]
+	shardList atom.Pointer[shards]
 }
 
 // bucket leads to the shard of the goroutines whose hints have its number in their low bits.
@@ -67,7 +67,7 @@ type affinity struct {
 //	writers  start, spread, under verdicts.mu
 //	readers  Local
 //	orders   the store publishes the shard (P9)
-type bucket struct{ to atom.Pointer[shard] }
+type bucket struct{ shard atom.Pointer[shard] }
 
 // bucketShift leaves the 12 highest bits of a hint, which are the well-mixed ones, and
 // mostBuckets is how many buckets these can tell apart.
@@ -90,32 +90,32 @@ func bucketOf(array *bucket, i uint32) *bucket {
 // frames, insertions then always look into one shard, and fetch slots for another.
 func (a *Arena) Local(h uint32) *shard {
 	if mask, array := a.mask.Load(), a.buckets.Load(); array != nil { // observes (P9); in this order
-		return bucketOf(array, h>>bucketShift&mask).to.Load() // observes (P9)
+		return bucketOf(array, h>>bucketShift&mask).shard.Load() // observes (P9)
 	}
 	panic(Zero)
 }
 
 // shards returns all shards. Others may be made meanwhile, unless the caller holds verdicts.mu (I13).
-func (a *Arena) shards() shards { return *a.all.Load() } // observes (P9)
+func (a *Arena) shards() shards { return *a.shardList.Load() } // observes (P9)
 
 // start makes the first n shards of an arena that no other goroutine has, and deals the hints to
 // them in equal parts. With Fixed they get so many buckets at once that goroutines can part in these.
 func (a *Arena) start(n int) {
-	all := make(shards, n)
-	for i := range all {
-		all[i] = a.newShard(i)
+	list := make(shards, n)
+	for i := range list {
+		list[i] = a.newShard(i)
 	}
-	a.all.Store(&all)
-	k, each := 1, 4 // so that the parts are about equal if n is no power of two
+	a.shardList.Store(&list)
+	k, perShard := 1, 4 // so that the parts are about equal if n is no power of two
 	if a.Fixed {
-		each = fixedBuckets
+		perShard = fixedBuckets
 	}
-	for k < each*n && n > 1 && k < mostBuckets {
+	for k < perShard*n && n > 1 && k < mostBuckets {
 		k *= 2
 	}
 	array := make([]bucket, k)
 	for i := range array {
-		array[i].to.Store(all[i*n/k])
+		array[i].shard.Store(list[i*n/k])
 	}
 	a.buckets.Store(unsafe.SliceData(array))
 	a.mask.Store(uint32(k - 1))
@@ -129,8 +129,8 @@ func (a *Arena) start(n int) {
 func (a *Arena) add() *shard {
 	old := a.shards()
 	s := a.newShard(len(old))
-	all := append(slices.Clone(old), s)
-	a.all.Store(&all) // publishes (P9)
+	list := append(slices.Clone(old), s)
+	a.shardList.Store(&list) // publishes (P9)
 	return s
 }
 
@@ -139,10 +139,10 @@ func (a *Arena) add() *shard {
 // about hints.
 //
 // The goroutine may have come to s from a frame in the block of stack above this one.
-func (s *shard) contend() { s.met(hint.Goroutine()) }
+func (s *shard) contend() { s.contendAs(hint.Goroutine()) }
 
-// met is contend for the goroutine with hint h.
-func (s *shard) met(h uint32) {
+// contendAs is contend for the goroutine with hint h.
+func (s *shard) contendAs(h uint32) {
 	a := s.arena
 	if a.Local(h) != s {
 		if h += hint.Spread; a.Local(h) != s {
@@ -178,15 +178,15 @@ func (a *Arena) spread(h uint32, s *shard) {
 	n := len(a.shards())
 	if n == a.Config.Shards {
 		// Not s: a step of 1 to n-1.
-		to := s.next(1 + hint.Index(h*0x915F77F5, n-1)) // Steele and Vigna's multiplier
-		bucketOf(array, mine).to.Store(to)              // publishes (P9)
+		target := s.next(1 + hint.Index(h*0x915F77F5, n-1)) // Steele and Vigna's multiplier
+		bucketOf(array, mine).shard.Store(target)           // publishes (P9)
 		return
 	}
-	k, to := a.bucketsOf(s, mine), a.add()
+	k, target := a.bucketsOf(s, mine), a.add()
 	for i := range last + 1 {
-		if b := bucketOf(array, i); b.to.Load() == s {
+		if b := bucketOf(array, i); b.shard.Load() == s {
 			if k%2 == 0 { // mine is one of these
-				b.to.Store(to) // publishes (P9)
+				b.shard.Store(target) // publishes (P9)
 			}
 			k++
 		}
@@ -194,14 +194,14 @@ func (a *Arena) spread(h uint32, s *shard) {
 }
 
 // bucketsOf returns how many of the first n buckets lead to s. The caller holds verdicts.mu.
-func (a *Arena) bucketsOf(s *shard, n uint32) (own int) {
+func (a *Arena) bucketsOf(s *shard, n uint32) (count int) {
 	array := a.buckets.Load()
 	for i := range n {
-		if bucketOf(array, i).to.Load() == s {
-			own++
+		if bucketOf(array, i).shard.Load() == s {
+			count++
 		}
 	}
-	return own
+	return count
 }
 
 // split cuts each bucket in two. It reports false if there are as many as there may be, or no more
@@ -216,7 +216,7 @@ func (a *Arena) split() bool {
 	}
 	array, old := make([]bucket, 2*n), a.buckets.Load()
 	for i := range array {
-		array[i].to.Store(bucketOf(old, uint32(i)&(n-1)).to.Load())
+		array[i].shard.Store(bucketOf(old, uint32(i)&(n-1)).shard.Load())
 	}
 	a.buckets.Store(unsafe.SliceData(array)) // publishes (P9)
 	a.mask.Store(2*n - 1)
@@ -231,29 +231,28 @@ func (a *Arena) split() bool {
 //
 // It looks again when it has the lock. Others may have made shards meanwhile, or closed magazines.
 func (a *Arena) share() *shard {
-	few := func() bool { return len(a.shards()) < min(a.magazines.count(), a.Config.Shards) }
-	if few() {
+	tooFew := func() bool { return len(a.shards()) < min(a.magazines.count(), a.Config.Shards) }
+	if tooFew() {
 		a.verdicts.mu.Lock()
 		defer a.verdicts.mu.Unlock()
-		if few() {
+		if tooFew() {
 			return a.add()
 		}
 	}
-	all := a.shards()
-	return all[(a.magazines.dealt.Add(1)-1)%uint32(len(all))] // as an int it may be negative, on 32 bits
+	list := a.shards()
+	return list[(a.magazines.dealt.Add(1)-1)%uint32(len(list))] // as an int it may be negative, on 32 bits
 }
 
 // bytes returns the memory of the shards and the buckets.
 func (f *affinity) bytes() int64 {
-	return int64(len(*f.all.Load()))*int64(unsafe.Sizeof(shard{})) + int64(f.mask.Load()+1)*int64(unsafe.Sizeof(bucket{}))
+	return int64(len(*f.shardList.Load()))*int64(unsafe.Sizeof(shard{})) + int64(f.mask.Load()+1)*int64(unsafe.Sizeof(bucket{}))
 }
 
 // home returns the shard that slot i, removed in s, goes home to: s itself if the slot has no
 // home.
 func (s *shard) home(i uint32) *shard {
-	m, j := s.arena.Table.Pages().meta(i)
-	if at := m.homes[j/homeSlots].Load(); at > 0 {
-		return s.arena.shards()[at-1]
+	if number := s.arena.Table.Pages().Home(i); number > 0 {
+		return s.arena.shards()[number-1]
 	}
 	return s
 }
@@ -261,14 +260,7 @@ func (s *shard) home(i uint32) *shard {
 // setHome makes s the home of the slots from lo to hi-1, of which the caller owns the first,
 // and of their neighbours.
 func (s *shard) setHome(lo, hi uint32) {
-	t := s.arena.Table.Pages()
-	for i := lo; i < hi; {
-		m, j := t.meta(i)
-		if h := &m.homes[j/homeSlots]; h.Load() != s.at+1 {
-			h.Store(s.at + 1)
-		}
-		i += min(homeSlots-j%homeSlots, m.n-j)
-	}
+	s.arena.Table.Pages().SetHome(lo, hi, s.number+1)
 }
 
 // mayGoAhead reports whether s, which has no slots, may take slots that no shard has although others

@@ -205,7 +205,7 @@ func TestMovesOfFixedArenasAllocateNothing(t *testing.T) {
 	for k := range arenas {
 		arenas[k].Init(shard.Config{
 			Domain: epoch.New(), Slots: 64, Capacity: 64, Pages: tinyPages, Shards: 4, AllShards: true, Fixed: true,
-			First: 1, Layout: shard.LayoutOf[uint64](false, nil),
+			FirstGeneration: 1, Layout: shard.LayoutOf[uint64](false, nil),
 		})
 	}
 	buckets, k, moves := arenas[1].Buckets(), 0, 0

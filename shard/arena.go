@@ -21,7 +21,7 @@ type Arena struct {
 	affinity
 
 	stampPerSlot bool   // slots that were removed before a guard was pinned must not wait for it (L10)
-	reach        uint32 // the most slots that an operation owns at a time
+	mostOwned    uint32 // the most slots that an operation owns at a time
 	fastBelow    uint64 // removals of handles below it have nothing to note: lastLife, or 0 if stampPerSlot
 	plainBelow   uint64 // fastBelow, or 0 if there is a Reset
 
@@ -33,7 +33,7 @@ type Arena struct {
 
 	_ [64]byte // all operations read the fields above, and few write those below
 
-	lives
+	exhaustion
 	holds
 	verdicts verdicts
 	refusals refusals
@@ -59,17 +59,17 @@ type Config struct {
 	Layout
 	Domain *epoch.Domain
 
-	Slots     uint64 // the most slots that there may ever be
-	Pages     PageSizes
-	Shards    int    // the most shards that there may be
-	Capacity  uint64 // the most slots in use, or 0 for Slots
-	MaxLimbo  int64  // the most slots that wait before the arena stops growing; 0: a default
-	First     uint32 // the least live generation of any slot; odd
-	Fresh     uint32 // the first live generation of slots that were never used, if it is above First
-	AllShards bool   // all are made at once; without it, where goroutines meet
-	FIFO      bool   // shards hand out the slot that was removed first
-	Fixed     bool   // all memory is allocated from the start, and kept
-	Replays   bool   // what a call does must not depend on how many guards there once were
+	Slots           uint64 // the most slots that there may ever be
+	Pages           PageSizes
+	Shards          int    // the most shards that there may be
+	Capacity        uint64 // the most slots in use, or 0 for Slots
+	MaxLimbo        int64  // the most slots that wait before the arena stops growing; 0: a default
+	FirstGeneration uint32 // the least live generation of any slot; odd
+	FreshGeneration uint32 // the first live generation of slots that were never used, if it is above First
+	AllShards       bool   // all are made at once; without it, where goroutines meet
+	FIFO            bool   // shards hand out the slot that was removed first
+	Fixed           bool   // all memory is allocated from the start, and kept
+	Replays         bool   // what a call does must not depend on how many guards there once were
 
 	// Name returns what the texts of refusals call the pool. It may be nil.
 	Name func() string
@@ -85,12 +85,15 @@ func (a *Arena) Init(c Config) {
 	if c.Reset == nil {
 		a.plainBelow = a.fastBelow
 	}
-	a.reach = Batch
+	a.mostOwned = Batch
 	if c.Capacity > 0 {
 		// Thirty-two operations leave half of the slots to others.
-		a.reach = uint32(min(max(c.Capacity/64, 1), Batch))
+		a.mostOwned = uint32(min(max(c.Capacity/64, 1), Batch))
 	}
-	a.Table.Init(&a.Config, a.stampPerSlot)
+	a.Table.Init(Setup{
+		Layout: c.Layout, Slots: c.Slots, Capacity: c.Capacity, Pages: c.Pages,
+		FirstGeneration: c.FirstGeneration, FreshGeneration: c.FreshGeneration, Fixed: c.Fixed, Stamps: a.stampPerSlot,
+	})
 	if c.AllShards {
 		a.start(c.Shards)
 	} else {
@@ -103,7 +106,7 @@ func (a *Arena) Preallocate() {
 	if a.Fixed {
 		a.Table.Provide(a.Capacity)
 		a.Table.Pages().makeCounts()
-		a.waiters.made()
+		a.waiters.queueOf()
 	}
 }
 

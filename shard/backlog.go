@@ -32,9 +32,9 @@ import (
 // batch has slots that pass together. Its stamp is at least that of each slot.
 type batch struct {
 	chain
-	least   uint64   // no slot's stamp is below it
-	number  uint64   // the least number of a seal that had one of its slots
-	cleared progress // of ClearExpired
+	leastStamp uint64   // no slot's stamp is below it
+	number     uint64   // the least number of a seal that had one of its slots
+	cleared    progress // of ClearExpired
 }
 
 // backlog has the slots of a shard that wait for their grace period, and those whose grace
@@ -48,10 +48,10 @@ type backlog struct {
 	added   int      // how many have come since batches were joined; they pay for that
 	apart   []uint64 // for joinIfMany: a bit for each batch
 
-	seals  uint64    // how many there were
-	fences []uint64  // the numbers of goals that are set, in order: a batch up to one gets no slots of later seals
-	one    [1]uint64 // where fences begins, so that a Synchronize that need not wait allocates nothing
-	unpaid int64     // slots that were sealed, and for which no removal has paid a round; less those that have, and are in limbo
+	seals     uint64    // how many there were
+	fences    []uint64  // the numbers of goals that are set, in order: a batch up to one gets no slots of later seals
+	fenceRoom [1]uint64 // where fences begins, so that a Synchronize that need not wait allocates nothing
+	unpaid    int64     // slots that were sealed, and for which no removal has paid a round; less those that have, and are in limbo
 
 	frontier epoch.Frontier // which stamps have passed
 	newer    bool           // what is sealed was sealed after the last scan
@@ -81,10 +81,10 @@ func (s *shard) seal() {
 	w.body.chain = chain{first: uint64(Low(head)), n: Generation(head)}
 	w.body.number, w.body.cleared = s.seals, progress{}
 	if s.arena.stampPerSlot {
-		w.stamp, w.body.least = s.arena.Domain.Latest(), 0 // no slot's stamp is known yet
+		w.stamp, w.body.leastStamp = s.arena.Domain.Latest(), 0 // no slot's stamp is known yet
 	} else {
 		w.stamp = s.arena.Domain.Stamp()
-		w.body.least = w.stamp
+		w.body.leastStamp = w.stamp
 	}
 	s.waits += s.sealed.body.n
 	s.newer = true
@@ -126,7 +126,7 @@ func (s *shard) mix() {
 // leastWaiting returns a stamp that is at most that of each slot of the backlog, but for some that
 // came late.
 func (s *shard) leastWaiting() uint64 {
-	switch first := s.waiting.first(); {
+	switch first := s.waiting.oldest(); {
 	case first != nil:
 		return first.stamp
 	case s.arena.stampPerSlot:
@@ -147,29 +147,29 @@ func (s *shard) sealNow() uint64 {
 
 // enqueue puts what was sealed into the list. oldest is the epoch of the oldest guard. It visits
 // at most that many slots, and returns how many it did; the rest stays sealed.
-func (s *shard) enqueue(oldest uint64, most int) (visits int) {
-	a, from := s.arena, &s.sealed.body.chain
+func (s *shard) enqueue(oldest uint64, limit int) (visits int) {
+	a, source := s.arena, &s.sealed.body.chain
 	if s.newer {
 		s.mix()
 	}
 	passed := s.sealed.stamp < oldest
 	if s.fifo || s.turned.n > 0 || a.stampPerSlot && !passed {
 		// Of a stack, so that batches are appended: each in front of the last would move it.
-		if visits = from.reverse(&s.turned, a, most); from.n > 0 {
+		if visits = source.reverse(&s.turned, a, limit); source.n > 0 {
 			return visits
 		}
-		from = &s.turned
+		source = &s.turned
 	}
 	if !a.stampPerSlot || passed {
-		if from.n > 0 {
-			s.sealed.body.chain = *from
+		if source.n > 0 {
+			s.sealed.body.chain = *source
 			s.append(s.sealed.stamp, &s.sealed.body)
 			s.sealed.body.chain, s.turned = chain{}, chain{}
 		}
 		return visits
 	}
-	for ; from.n > 0 && visits < most; visits++ {
-		slot, i, word := from.takeFirst(a)
+	for ; source.n > 0 && visits < limit; visits++ {
+		slot, i, word := source.takeFirst(a)
 		s.file(slot, i, word, a.Table.stampOf(i, s.sealed.stamp))
 	}
 	return visits
@@ -194,11 +194,11 @@ func (s *shard) file(slot *Hook, i uint32, word, stamp uint64) {
 			k, found = s.place(stamp)
 		}
 		if !found {
-			s.waiting.insert(k, stamp, batch{least: stamp, number: s.sealed.body.number})
+			s.waiting.insert(k, stamp, batch{leastStamp: stamp, number: s.sealed.body.number})
 			s.countBatch()
 		}
 	}
-	b := &s.waiting.at(k).body
+	b := &s.waiting.entry(k).body
 	if b.n > 0 && b.last == nil {
 		b.prepend(slot, i, word) // it was enqueued whole, and waits for Resets
 		b.cleared = progress{}
@@ -212,13 +212,13 @@ func (s *shard) file(slot *Hook, i uint32, word, stamp uint64) {
 // for gets no slots of later seals, if their stamps grow no more.
 func (s *shard) place(stamp uint64) (k int, found bool) {
 	l := &s.waiting
-	if k = l.len() - 1; k < 0 || l.at(k).stamp != stamp {
+	if k = l.len() - 1; k < 0 || l.entry(k).stamp != stamp {
 		k = l.find(stamp)
 	}
-	for k < l.len() && l.at(k).stamp == stamp && s.fenced(l.at(k).body.number, s.sealed.body.number) {
+	for k < l.len() && l.entry(k).stamp == stamp && s.fenced(l.entry(k).body.number, s.sealed.body.number) {
 		k++
 	}
-	return k, k < l.len() && l.at(k).body.least <= stamp
+	return k, k < l.len() && l.entry(k).body.leastStamp <= stamp
 }
 
 // fenced reports whether a batch of the first number must get no slots of the seal with the second:
@@ -239,7 +239,7 @@ func (s *shard) append(stamp uint64, b *batch) {
 	if b.n < spliceLeast && b.last == nil {
 		b.findLast(s.arena) // so that small batches can always be joined
 	}
-	last := s.waiting.last()
+	last := s.waiting.youngest()
 	if last != nil && last.stamp == stamp && !s.fenced(last.body.number, b.number) && join(&last.body, b) {
 		return
 	}
@@ -259,7 +259,7 @@ func join(a, b *batch) bool {
 	}
 	a.cleared.appended(b.top(), b.n)
 	a.chain.concat(&b.chain)
-	a.least = min(a.least, b.least)
+	a.leastStamp = min(a.leastStamp, b.leastStamp)
 	a.number = min(a.number, b.number)
 	return true
 }
@@ -270,11 +270,11 @@ func (s *shard) putBack(stamp uint64, b batch) {
 	s.waits += b.n
 	l := &s.waiting
 	k := l.find(stamp)
-	for k < l.len() && l.at(k).stamp == stamp && s.fenced(l.at(k).body.number, b.number) {
+	for k < l.len() && l.entry(k).stamp == stamp && s.fenced(l.entry(k).body.number, b.number) {
 		k++
 	}
 	if k < l.len() {
-		if next := l.at(k); next.body.least <= stamp && !s.fenced(b.number, next.body.number) {
+		if next := l.entry(k); next.body.leastStamp <= stamp && !s.fenced(b.number, next.body.number) {
 			join(&b, &next.body) // ClearExpired begins anew, but there is a Reset
 			next.body = b
 			return
@@ -285,12 +285,12 @@ func (s *shard) putBack(stamp uint64, b batch) {
 
 // refill gives an empty freelist what is ready: of a queue all, of a stack what was removed
 // last. It reports whether it did. A queue's freelist stays empty until all slots have been used.
-func (s *shard) refill(to *shard) bool {
+func (s *shard) refill(target *shard) bool {
 	k := len(s.ready) - 1
 	if k < 0 || s.unworn.Load() != 0 {
 		return false
 	}
-	c, free := &s.ready[k], &s.recipient(to).free
+	c, free := &s.ready[k], &s.recipient(target).free
 	if c.arrays.last != nil {
 		return free.empty() && s.refillByArray(c, free)
 	}
@@ -356,7 +356,7 @@ func (s *shard) retireBatch(stamp uint64, b *batch) {
 	if s.unsorted() > 0 {
 		s.enqueue(0, reclaimMost) // as a whole: slots have no stamps of their own here
 	}
-	if last := s.waiting.last(); last != nil {
+	if last := s.waiting.youngest(); last != nil {
 		stamp = max(stamp, last.stamp)
 	}
 	n := b.n
@@ -381,9 +381,9 @@ func (b *backlog) passed() (n uint32) {
 // a Reset alone.
 func (b *backlog) delayed(oldest uint64) (n uint32) {
 	n = b.waits
-	for k := 0; k < b.waiting.len() && b.waiting.at(k).stamp < oldest; k++ {
+	for k := 0; k < b.waiting.len() && b.waiting.entry(k).stamp < oldest; k++ {
 		cost.Batches(1)
-		n -= b.waiting.at(k).body.n
+		n -= b.waiting.entry(k).body.n
 	}
 	return n
 }
@@ -394,10 +394,10 @@ func (b *backlog) delayed(oldest uint64) (n uint32) {
 func (s *shard) leastDelayed(oldest uint64) uint64 {
 	for k := range s.waiting.len() {
 		cost.Batches(1)
-		switch w := s.waiting.at(k); {
+		switch w := s.waiting.entry(k); {
 		case w.stamp < oldest:
 		case s.arena.stampPerSlot:
-			return w.body.least
+			return w.body.leastStamp
 		default:
 			return w.stamp
 		}
@@ -413,20 +413,20 @@ func (b *backlog) reached(number uint64) bool {
 	}
 	for k := range b.waiting.len() {
 		cost.Batches(1)
-		if b.waiting.at(k).body.number <= number {
+		if b.waiting.entry(k).body.number <= number {
 			return false
 		}
 	}
-	return !slices.ContainsFunc(b.runs, func(of uint64) bool { return of <= number })
+	return !slices.ContainsFunc(b.runs, func(run uint64) bool { return run <= number })
 }
 
 // bytes returns the memory of the lists.
 func (b *backlog) bytes() (n int64) {
 	for k := range b.waiting.len() {
-		n += b.waiting.at(k).body.arrays.bytes()
+		n += b.waiting.entry(k).body.arrays.bytes()
 	}
 	return n + b.readyArrays() + int64(cap(b.waiting.list))*int64(unsafe.Sizeof(stamped[batch]{})) +
-		int64(cap(b.ready))*int64(unsafe.Sizeof(chain{})) + int64(cap(b.runs)+cap(b.apart)+cap(b.fences)-len(b.one))*8
+		int64(cap(b.ready))*int64(unsafe.Sizeof(chain{})) + int64(cap(b.runs)+cap(b.apart)+cap(b.fences)-len(b.fenceRoom))*8
 }
 
 // readyArrays returns the memory of the arrays of what is ready, and of those without slots.

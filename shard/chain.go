@@ -18,13 +18,13 @@ type chain struct {
 
 // append puts slot i, whose word is word, behind the last slot.
 func (c *chain) append(slot *Hook, i uint32, word uint64) {
-	at := Pack(Generation(word), i)
+	head := Pack(Generation(word), i)
 	if c.n == 0 {
-		c.first = at
+		c.first = head
 	} else {
 		c.link(i)
 	}
-	c.last, c.tail, c.next = slot, at, Low(word)
+	c.last, c.tail, c.next = slot, head, Low(word)
 	c.arrays = arrays{}
 	c.n++
 }
@@ -48,11 +48,11 @@ func (c *chain) top() uint32 {
 
 // noteFirst notes that slot i, whose word is word, was put before the first slot.
 func (c *chain) noteFirst(slot *Hook, i uint32, word uint64) {
-	at := Pack(Generation(word), i)
+	head := Pack(Generation(word), i)
 	if c.n == 0 {
-		c.last, c.tail, c.next = slot, at, Low(word)
+		c.last, c.tail, c.next = slot, head, Low(word)
 	}
-	c.first = at
+	c.first = head
 	c.arrays = arrays{}
 	c.n++
 }
@@ -119,25 +119,25 @@ func (c *chain) takeFirst(a *Arena) (slot *Hook, i uint32, word uint64) {
 // reverse moves up to most slots of c, one after the other, to before the first of to, and returns
 // how many. It is takeFirst and prepend in a loop that loads the table once, which has the memory of
 // all slots of a chain. These took 85 instructions a slot, and reverse takes 20.
-func (c *chain) reverse(to *chain, a *Arena, most int) (moved int) {
-	if to.n == 0 && c.n > 0 && most > 0 {
-		to.prepend(c.takeFirst(a))
+func (c *chain) reverse(target *chain, a *Arena, limit int) (moved int) {
+	if target.n == 0 && c.n > 0 && limit > 0 {
+		target.prepend(c.takeFirst(a))
 		moved = 1
 	}
-	n := min(int(c.n), most-moved)
+	n := min(int(c.n), limit-moved)
 	if n <= 0 {
 		return moved
 	}
 	cost.Slots(n)
-	c.arrays, to.arrays = arrays{}, arrays{}
-	t, next, first := a.Table.Pages(), Low(c.first), to.first
+	c.arrays, target.arrays = arrays{}, arrays{}
+	t, next, first := a.Table.Pages(), Low(c.first), target.first
 	for range n {
 		slot := t.At(next)
 		word := slot.Word.Load()
 		slot.set(Pack(Generation(word), Low(first)))
 		first, next = Pack(Generation(word), next), Low(word)
 	}
-	to.first, to.n = first, to.n+uint32(n)
+	target.first, target.n = first, target.n+uint32(n)
 	if c.n -= uint32(n); c.n == 0 {
 		*c = chain{}
 	} else {

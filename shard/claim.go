@@ -50,7 +50,7 @@ func (s *shard) claimSlow() (*Hook, uint64, error) {
 		case d.slot != nil || d.err != nil:
 			return d.slot, d.h, d.err
 		case d.grow:
-			a.Table.grow(d.changes)
+			a.Table.Grow(d.changes)
 			if slot, h := s.allocRange(Batch); slot != nil {
 				return slot, h, nil
 			}
@@ -69,14 +69,14 @@ func (s *shard) claimUnlocked() (*Hook, uint64) {
 		return slot, h
 	}
 	scans := s.scans()
-	enough, own := Batch, Batch
+	minOthers, minOwn := Batch, Batch
 	if a.Table.Left() == 0 {
-		enough = 1 // there is no new memory to be had
+		minOthers = 1 // there is no new memory to be had
 		if s.searches.Add(1)%othersFirst != 0 {
-			own = enough
+			minOwn = minOthers
 		}
 	}
-	if slot, h := s.reclaimFrom(s, own, &scans); slot != nil {
+	if slot, h := s.reclaimFrom(s, minOwn, &scans); slot != nil {
 		return slot, h
 	}
 	ahead := s.mayGoAhead()
@@ -107,7 +107,7 @@ func (s *shard) claimUnlocked() (*Hook, uint64) {
 		return slot, h
 	}
 	for k := range a.shards() { // in s too, which has less than a batch
-		if slot, h := s.reclaimFrom(s.next(k), enough, &scans); slot != nil {
+		if slot, h := s.reclaimFrom(s.next(k), minOthers, &scans); slot != nil {
 			return slot, h
 		}
 	}
@@ -170,11 +170,11 @@ func (s *shard) reclaimFrom(o *shard, n int, scans *int) (*Hook, uint64) {
 
 // recipient returns the shard whose freelist gets what is reclaimed in o for to, if that is not
 // nil.
-func (o *shard) recipient(to *shard) *shard {
-	if o.fifo || to == nil {
+func (o *shard) recipient(target *shard) *shard {
+	if o.fifo || target == nil {
 		return o
 	}
-	return to
+	return target
 }
 
 // claimAhead takes a slot that was never given to a shard, while other shards have some. It grows the
@@ -182,7 +182,7 @@ func (o *shard) recipient(to *shard) *shard {
 func (s *shard) claimAhead() (*Hook, uint64) {
 	a := s.arena
 	for {
-		changes := a.Table.changes.Load() // before the look
+		changes := a.Table.Changes() // before the look
 		if slot, h := s.allocRange(Batch); slot != nil {
 			return slot, h
 		}
@@ -205,6 +205,6 @@ func (a *Arena) slack() int { return 2 * Batch * len(a.shards()) }
 func (a *Arena) mayGrow(waiting int64) bool {
 	// No count of live values exists. Of the slots that were handed out, those that neither
 	// wait nor may be in a magazine are live: the freelists have just been found empty.
-	out := int64(a.Table.Resident()) - int64(a.Table.Unused())
-	return waiting < a.limboLimit(out-waiting-a.magazines.reach.Load())
+	handedOut := int64(a.Table.Resident()) - int64(a.Table.Unused())
+	return waiting < a.limboLimit(handedOut-waiting-a.magazines.reach.Load())
 }

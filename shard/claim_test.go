@@ -14,7 +14,7 @@ import (
 // TestRefusalSaysWhy has pools without a free slot, and one reason each. Where what is in the
 // way goes, the next insertion succeeds. Brief pins, which end by themselves, are no reason.
 func TestRefusalSaysWhy(t *testing.T) {
-	const slots = 3
+	const total = 3
 	type state struct {
 		*rig[uint64]
 		s  *shard.Shard
@@ -76,10 +76,10 @@ func TestRefusalSaysWhy(t *testing.T) {
 			for _, fifo := range []bool{false, true} {
 				t.Run(name, func(t *testing.T) {
 					y := state{rig: newRig[uint64](t, setup[uint64]{
-						slots: slots, stampPerSlot: true, shards: shards, fifo: fifo, first: shard.LastGeneration - 2,
+						slots: total, stampPerSlot: true, shards: shards, fifo: fifo, first: shard.LastGeneration - 2,
 					})}
 					y.s = y.shards[shards-1]
-					y.hs = y.fill(t, y.s, slots, number)
+					y.hs = y.fill(t, y.s, total, number)
 					y.remove(t, y.s, y.hs[0])
 					y.reclaim(t, y.s)
 					slot, h := y.s.TakeOne()
@@ -195,8 +195,8 @@ func TestHoldersStayBelowTheMark(t *testing.T) {
 	require.True(t, ok, "the value should be live")
 	k.SetHolders(shard.MostHolders)
 	require.Panics(t, func() { r.arena.Hold(h) })
-	require.Equal(t, 1, r.arena.Held())
+	require.Equal(t, 1, r.arena.Refs())
 	k.SetHolders(1)
 	r.arena.Drop(k)
-	require.Zero(t, r.arena.Held())
+	require.Zero(t, r.arena.Refs())
 }

@@ -61,7 +61,7 @@ func (a *Arena) finishGrace(slot *Hook, i uint32, word uint64, held bool) (now u
 	word = a.skip(slot, i, word)
 	if Generation(word) == Spent {
 		slot.set(Pack(Spent, None))
-		a.Table.exhausted.Add(1)
+		a.Table.CountExhausted()
 		return word, true, false
 	}
 	return word, true, true
@@ -74,12 +74,12 @@ func (a *Arena) clean(slot *Hook, i uint32) {
 		a.Clear(slot)
 		return
 	}
-	done := false
+	returned := false
 	defer func() {
-		if !done {
+		if !returned {
 			a.Clear(slot)
 		}
 	}()
 	a.Reset(slot)
-	done = true
+	returned = true
 }

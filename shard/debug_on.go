@@ -41,5 +41,5 @@ func isAll(b []byte, x byte) bool {
 
 // bytesOf returns the value as bytes (unsafe register, U8).
 func (l *Layout) bytesOf(slot *Hook) []byte {
-	return unsafe.Slice((*byte)(unsafe.Add(unsafe.Pointer(slot), -int(l.Word))), l.Value)
+	return unsafe.Slice((*byte)(unsafe.Add(unsafe.Pointer(slot), -int(l.Word))), l.value)
 }

@@ -31,8 +31,8 @@ import (
 
 // decommitted is a page without memory.
 type decommitted struct {
-	first uint32 // its first slot
-	floor uint32 // the generation of all its slots; even
+	firstSlot uint32 // its first slot
+	floor     uint32 // the generation of all its slots; even
 }
 
 // decommit takes the memory of pages out of the table. The caller owns all their slots. It
@@ -40,16 +40,16 @@ type decommitted struct {
 func (t *Table) decommit(pages []decommitted) (bytes int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	before := t.bytes()
+	oldBytes := t.bytes()
 	if t.stub == nil {
 		t.stub = t.newStub()
 	}
 	now := t.copied()
 	slots := uint32(0)
 	for _, d := range pages {
-		m, _ := now.meta(d.first)
+		m, _ := now.meta(d.firstSlot)
 		slots += m.n
-		now.show(&pageMeta{page: t.stub, first: d.first, n: m.n, floor: d.floor}, t.stub, 0)
+		now.show(&pageMeta{page: t.stub, firstSlot: d.firstSlot, n: m.n, floor: d.floor}, t.stub, 0)
 	}
 	now.keep()
 	t.decommitted = append(t.decommitted, pages...)
@@ -57,7 +57,7 @@ func (t *Table) decommit(pages []decommitted) (bytes int64) {
 	t.Current.Store(now) // publishes (P2)
 	t.changes.Add(1)
 	t.needed.Store(min(t.needed.Load(), uint32(t.Resident())))
-	return max(0, before-t.bytes()) // the copy may have more room than the table had
+	return max(0, oldBytes-t.bytes()) // the copy may have more room than the table had
 }
 
 // Floor returns the generation of slot i, and of all slots of its page, if that has no memory
@@ -71,7 +71,7 @@ func (t *PageTable) Floor(i uint32) (floor uint32, ok bool) {
 // even the zero one: None is no index.
 func (t *Table) newStub() unsafe.Pointer {
 	n := uint64(t.Pages().Mask) + 1
-	stub := t.layout.Page(n)
+	stub := t.layout.page(n)
 	t.layout.whole(stub, n).store(Pack(0, None))
 	return stub
 }
@@ -86,7 +86,7 @@ func (t *Table) hasStub() bool {
 // store gives all slots the same word.
 func (p strip) store(word uint64) {
 	for j := range p.n {
-		p.at(j).Word.Store(word)
+		p.slot(j).Word.Store(word)
 	}
 }
 
@@ -101,17 +101,17 @@ func (t *Table) recommit(n uint64) {
 		t.putLongestLast()
 	}
 	now := t.copied()
-	most := uint64(now.Limit / backShare)
-	lo := t.decommitted[len(t.decommitted)-1].first
+	limit := uint64(now.Limit / backShare)
+	lo := t.decommitted[len(t.decommitted)-1].firstSlot
 	hi := lo
 	for len(t.decommitted) > 0 {
 		d := t.decommitted[len(t.decommitted)-1]
-		old, _ := now.meta(d.first)
-		if has := uint64(hi - lo); d.first != hi || has > 0 && has >= n && has+uint64(old.n) > most {
+		old, _ := now.meta(d.firstSlot)
+		if count := uint64(hi - lo); d.firstSlot != hi || count > 0 && count >= n && count+uint64(old.n) > limit {
 			break
 		}
 		t.decommitted = t.decommitted[:len(t.decommitted)-1]
-		page, m := t.newPage(d.first, old.n)
+		page, m := t.newPage(d.firstSlot, old.n)
 		t.layout.whole(page, uint64(m.n)).store(Pack(d.floor, None)) // I11
 		now.show(m, page, uintptr(now.Mask+1)*now.size)
 		hi += m.n
@@ -128,19 +128,19 @@ func (t *Table) recommit(n uint64) {
 // putLongestLast makes the longest run of neighbours the last in decommitted, so that it comes back
 // next.
 func (t *Table) putLongestLast() {
-	now, all := t.Pages(), t.decommitted
-	from, to, most := 0, 0, uint32(0)
-	for start, k, has := 0, 0, uint32(0); k < len(all); k++ {
-		m, _ := now.meta(all[k].first)
-		if k > 0 && m.first+m.n != all[k-1].first {
-			start, has = k, 0
+	now, list := t.Pages(), t.decommitted
+	first, end, longest := 0, 0, uint32(0)
+	for start, k, count := 0, 0, uint32(0); k < len(list); k++ {
+		m, _ := now.meta(list[k].firstSlot)
+		if k > 0 && m.firstSlot+m.n != list[k-1].firstSlot {
+			start, count = k, 0
 		}
-		if has += m.n; has > most {
-			from, to, most = start, k+1, has
+		if count += m.n; count > longest {
+			first, end, longest = start, k+1, count
 		}
 	}
-	run := slices.Clone(all[from:to])
-	t.decommitted = append(slices.Delete(all, from, to), run...)
+	run := slices.Clone(list[first:end])
+	t.decommitted = append(slices.Delete(list, first, end), run...)
 }
 
 // copied returns a copy of the current table that shares nothing that changes.
@@ -151,3 +151,35 @@ func (t *Table) copied() *PageTable {
 	now.metas = append(make([]*pageMeta, 0, cap(now.metas)), now.metas...)
 	return &now
 }
+
+// Memory is what a copy of a table needs to hand out the same slots in the same order.
+type Memory struct {
+	Next   uint64   // the first index that was never handed out
+	Again  []uint64 // the rest of what came back last, lo and hi; empty if there is none
+	Stub   bool     // there is a stub: then Trim gives up single units
+	Unused []uint64 // the first slots of the units of which no slot was handed out
+	Gone   []uint64 // the first slots of pages without memory, each with its floor
+}
+
+// Memory returns that of the table.
+func (t *Table) Memory() (m Memory) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	m.Next, m.Again, m.Stub = t.next.Load(), t.recommitRange.ends(), t.stub != nil
+	now := t.Pages()
+	for p := range now.pages {
+		if uint64(p.firstSlot) < max(m.Next, t.whole) {
+			continue // with Preallocate the first page is there anyway
+		}
+		for j := uint32(0); j < p.n; j += now.Mask + 1 {
+			m.Unused = append(m.Unused, uint64(p.firstSlot+j))
+		}
+	}
+	for _, d := range t.decommitted {
+		m.Gone = append(m.Gone, uint64(d.firstSlot), uint64(d.floor))
+	}
+	return m
+}
+
+// FirstPage returns how many slots the first page has if it has all of the Capacity, else 0.
+func (t *Table) FirstPage() uint64 { return t.whole }

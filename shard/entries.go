@@ -74,13 +74,13 @@ func (t *PageTable) keep() {
 
 // show enters the units of m's page: the first lies at address at, and each later one step bytes
 // behind the one before.
-func (t *PageTable) show(m *pageMeta, at unsafe.Pointer, step uintptr) {
-	from, last := m.first>>(t.Shift&31), (m.first+m.n-1)>>(t.Shift&31)
+func (t *PageTable) show(m *pageMeta, address unsafe.Pointer, step uintptr) {
+	firstUnit, last := m.firstSlot>>(t.Shift&31), (m.firstSlot+m.n-1)>>(t.Shift&31)
 	units := t.entries()
-	for k := from; k <= last; k++ {
-		units[k] = uintptr(at) + uintptr(k-from)*step
+	for k := firstUnit; k <= last; k++ {
+		units[k] = uintptr(address) + uintptr(k-firstUnit)*step
 	}
-	for k := t.metaOf(m.first); k <= t.metaOf(m.first+m.n-1); k++ {
+	for k := t.metaOf(m.firstSlot); k <= t.metaOf(m.firstSlot+m.n-1); k++ {
 		t.metas[k] = m
 	}
 }

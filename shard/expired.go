@@ -22,14 +22,14 @@ func (a *Arena) ClearExpired() {
 	for _, s := range a.shards() {
 		waiting, _ := s.pending()
 		s.clearCalls.Add(1)
-		for more := true; more && waiting >= 0; waiting -= clearMost {
-			more = s.clearExpired()
+		for unfinished := true; unfinished && waiting >= 0; waiting -= clearMost {
+			unfinished = s.clearExpired()
 		}
 	}
 }
 
 // clearExpired is one step of ClearExpired. It reports whether there is more to do.
-func (s *shard) clearExpired() (more bool) {
+func (s *shard) clearExpired() (unfinished bool) {
 	s.clearing.Lock()
 	defer s.clearing.Unlock()
 	a := s.arena
@@ -46,15 +46,15 @@ func (s *shard) clearExpired() (more bool) {
 	a.clearList(s.sealed.body.top(), s.sealed.body.n, s.sealed.stamp, oldest)
 	a.clearList(s.turned.top(), s.turned.n, s.sealed.stamp, oldest)
 	room := uint32(clearMost)
-	for k := 0; k < s.waiting.len() && s.waiting.at(k).stamp < oldest; k++ {
-		b := &s.waiting.at(k).body
+	for k := 0; k < s.waiting.len() && s.waiting.entry(k).stamp < oldest; k++ {
+		b := &s.waiting.entry(k).body
 		p := &b.cleared
-		if call := s.clearCalls.Load(); p.call == 0 || p.left > b.n || p.held && p.left == 0 && p.call != call {
-			*p = progress{call: call, at: b.top(), left: b.n}
+		if call := s.clearCalls.Load(); p.call == 0 || p.left > b.n || p.foundHeld && p.left == 0 && p.call != call {
+			*p = progress{call: call, next: b.top(), left: b.n}
 		}
 		n := min(p.left, room)
-		next, held := a.clearList(p.at, n, 0, oldest)
-		p.at, p.held = next, p.held || held
+		next, held := a.clearList(p.next, n, 0, oldest)
+		p.next, p.foundHeld = next, p.foundHeld || held
 		p.left -= n
 		if room -= n; room == 0 {
 			return true
@@ -91,15 +91,15 @@ func (s *shard) clearLimbo(head, stamp, oldest uint64) {
 // progress says how far ClearExpired has come with a batch that has passed: it has left the last
 // slots, from slot at on. A round may have taken some of these.
 type progress struct {
-	call     uint32 // in which it began, or 0
-	held     bool   // it found a slot that was held
-	at, left uint32
+	call       uint32 // in which it began, or 0
+	foundHeld  bool   // it found a slot that was held
+	next, left uint32
 }
 
 // appended notes that n slots were put behind the others, from slot i on.
 func (p *progress) appended(i, n uint32) {
 	if p.left == 0 {
-		p.at = i
+		p.next = i
 	}
 	p.left += n
 }
@@ -107,15 +107,15 @@ func (p *progress) appended(i, n uint32) {
 // clearList zeroes the values of n slots from slot i on that have passed and are not held. It returns
 // the slot after them, and whether one was held. If stamp is not 0, it is at least that of each slot.
 func (a *Arena) clearList(i, n uint32, stamp, oldest uint64) (next uint32, held bool) {
-	asked := a.held() // observes (P7)
+	asked := a.hasHolds() // observes (P7)
 	for ; n > 0; n-- {
-		slot, own := a.Table.slot(i), stamp
+		slot, slotStamp := a.Table.slot(i), stamp
 		if a.stampPerSlot && stamp > 0 {
-			own = a.Table.stampOf(i, stamp)
+			slotStamp = a.Table.stampOf(i, stamp)
 		}
 		if asked && a.Table.Pages().isHeld(i) {
 			held = true
-		} else if own < oldest {
+		} else if slotStamp < oldest {
 			a.Clear(slot)
 		}
 		i = Low(slot.Word.Load())

@@ -23,32 +23,29 @@ const (
 // Shard is the type of shards. Its methods here are for tests of one shard's lists.
 type Shard = shard
 
-func (s *shard) TakeOne() (*Hook, uint64)        { return s.pop() }
-func (s *shard) Fresh() (*Hook, uint64)          { return s.takeFresh() }
-func (s *shard) Refill(n uint32) (*Hook, uint64) { return s.allocRange(n) }
-func (s *shard) SetHome(lo, hi uint32)           { s.setHome(lo, hi) }
-func (s *shard) Home(i uint32) *shard            { return s.home(i) }
-func (s *shard) Claim() (*Hook, uint64, error)   { return s.claim() }
-func (s *shard) Contend()                        { s.contend() }
-func (s *shard) Met(h uint32)                    { s.met(h) }
-func (s *shard) SetMisses(n uint32)              { s.misses.Store(n) }
-func (s *shard) Reclaim(to *shard) (more bool)   { return s.reclaim(to) }
-func (s *shard) Lock()                           { s.lock() }
-func (s *shard) Unlock()                         { s.unlock() }
-func (s *shard) Remove(h uint64) bool            { return s.remove(h) }
-func (s *shard) Removals() Removals              { return Removals{shard: s} }
-func (s *shard) Head() uint64                    { return s.free.head.Load() }
+func (s *shard) TakeOne() (*Hook, uint64)                { return s.pop() }
+func (s *shard) Fresh() (*Hook, uint64)                  { return s.takeFresh() }
+func (s *shard) Refill(n uint32) (*Hook, uint64)         { return s.allocRange(n) }
+func (s *shard) SetHome(lo, hi uint32)                   { s.setHome(lo, hi) }
+func (s *shard) Home(i uint32) *shard                    { return s.home(i) }
+func (s *shard) Claim() (*Hook, uint64, error)           { return s.claim() }
+func (s *shard) Contend()                                { s.contend() }
+func (s *shard) Met(h uint32)                            { s.contendAs(h) }
+func (s *shard) SetMisses(n uint32)                      { s.misses.Store(n) }
+func (s *shard) Reclaim(target *shard) (unfinished bool) { return s.reclaim(target) }
+func (s *shard) Lock()                                   { s.lock() }
+func (s *shard) Unlock()                                 { s.unlock() }
+func (s *shard) Remove(h uint64) bool                    { return s.remove(h) }
+func (s *shard) Removals() Removals                      { return Removals{shard: s} }
+func (s *shard) Head() uint64                            { return s.free.head.Load() }
 func (a *Arena) Decide(s *shard, began uint64) (uint64, error) {
 	d := s.claimLocked(began)
 	return d.h, d.err
 }
 
-// Finds reports whether a verdict lets the arena grow, and GrowFull grows it by what was found when its
-// table had changed so many times. Changes returns how many times it has, and Slack is slack.
+// Finds reports whether a verdict lets the arena grow, and Slack is slack.
 func (a *Arena) Finds(s *shard, began uint64) (grow bool) { return s.claimLocked(began).grow }
 func (a *Arena) Slack() int                               { return a.slack() }
-func (t *Table) Changes() uint32                          { return t.changes.Load() }
-func (t *Table) GrowFull(changes uint32)                  { t.grow(changes) }
 
 // LockVerdicts keeps others from making shards until the function that it returns is called.
 func (a *Arena) LockVerdicts() (unlock func()) { a.verdicts.mu.Lock(); return a.verdicts.mu.Unlock }
@@ -68,14 +65,14 @@ func (s *shard) BacklogBytes() int64 { return s.bytes() }
 func (s *shard) Scans() int          { return s.scans() }
 
 // Round is one round of reclaiming, with its Resets. It returns how many slots it visited.
-func (s *shard) Round(to *shard) (visits int, more bool) {
+func (s *shard) Round(target *shard) (visits int, unfinished bool) {
 	s.lock()
 	var r round
-	s.roundAndUnlock(&r, to, s.fill())
+	s.roundAndUnlock(&r, target, s.fill())
 	if r.resets.n > 0 {
 		r.resets.run()
 	}
-	return r.visits, r.more
+	return r.visits, r.unfinished
 }
 
 // Goal is what Synchronize waits for in a shard. Reached asks without reclaiming, and Leave is leave.
@@ -94,12 +91,12 @@ func (s *shard) NewGoal() *Goal { return &goal{shard: s} }
 func (g *goal) Leave() { g.leave() }
 
 // Step is step, with its Resets.
-func (g *goal) Step() (more, reached bool) {
+func (g *goal) Step() (unfinished, reached bool) {
 	r, reached := g.step()
 	if r.resets.n > 0 {
 		g.run(&r.resets)
 	}
-	return r.more, reached
+	return r.unfinished, reached
 }
 
 func (g *goal) Reached() bool {
@@ -123,18 +120,18 @@ func (s *shard) Return(slot *Hook, h uint64) {
 
 // Order returns the slots of the freelist, and then those that are ready, in the order in
 // which they will be handed out. listed is how many are in the freelist.
-func (s *shard) Order() (slots []uint32, listed int) {
+func (s *shard) Order() (order []uint32, listed int) {
 	add := func(i uint32) {
 		for ; i != None; i = Low(s.arena.Table.slot(i).Word.Load()) {
-			slots = append(slots, i)
+			order = append(order, i)
 		}
 	}
 	add(Low(s.free.head.Load()))
-	listed = len(slots)
+	listed = len(order)
 	for _, c := range slices.Backward(s.ready) {
 		add(Low(c.first))
 	}
-	return slots, listed
+	return order, listed
 }
 
 // PopRun takes up to n slots and returns the handles that they will have.
@@ -153,11 +150,11 @@ func (a *Arena) Made() int           { return len(a.shards()) }
 func (a *Arena) Buckets() int        { return int(a.mask.Load()) + 1 }
 func (a *Arena) SetDealt(n uint32)   { a.magazines.dealt.Store(n) }
 func (m *Magazine) Shard() *shard    { return m.shard }
-func (a *Arena) Exhausted() int64    { return a.Table.exhausted.Load() }
+func (a *Arena) Exhausted() int64    { return a.Table.Exhausted() }
 func (a *Arena) Decisions() uint64   { return a.verdicts.number.Load() }
 
 // SetHolders makes a hold one of n, and MostHolders is how many there may be.
-func (k *Held) SetHolders(n uint32) { k.count.Store(n) }
+func (k *Hold) SetHolders(n uint32) { k.count.Store(n) }
 
 const MostHolders = mostHolders
 
@@ -168,19 +165,14 @@ func (a *Arena) StampOf(i uint32, now uint64) uint64 { return a.Table.stampOf(i,
 // TrimAll is Trim that does not reclaim before.
 func (a *Arena) TrimAll() int64 { return a.trim() }
 
-// Missing is missing. Lock and Unlock are those of the table's mutex.
-func (t *Table) Missing() int { return int(t.decommittedSlots.Load()) }
-func (t *Table) Lock()        { t.mu.Lock() }
-func (t *Table) Unlock()      { t.mu.Unlock() }
-
 // Kept returns how many slots the magazine keeps.
-func (m *Magazine) Kept() int { return len(m.ready) + m.used - m.from }
+func (m *Magazine) Kept() int { return len(m.ready) + m.used - m.start }
 
 // Ordered reports whether the parts of the bag follow each other, up to the open part.
 func (m *Magazine) Ordered() bool {
-	at := m.from
+	at := m.start
 	for k := range m.seals.len() {
-		if end := m.seals.at(k).body; end <= at {
+		if end := m.seals.entry(k).body; end <= at {
 			return false
 		} else {
 			at = end
@@ -201,8 +193,8 @@ func (s *shard) Arrays() (n int, repeat bool) {
 	repeat = true
 	chains := slices.Clone(s.ready)
 	for k := range s.waiting.len() {
-		chains = append(chains, s.waiting.at(k).body.chain)
-		repeat = repeat && s.waiting.at(max(k, 1)-1).stamp <= s.waiting.at(k).stamp
+		chains = append(chains, s.waiting.entry(k).body.chain)
+		repeat = repeat && s.waiting.entry(max(k, 1)-1).stamp <= s.waiting.entry(k).stamp
 	}
 	for k, c := range chains {
 		last := c.arrays.last

@@ -51,7 +51,7 @@ func newRig[T any](t testing.TB, set setup[T]) *rig[T] {
 	r.arena.Init(shard.Config{
 		Domain: epoch.New(),
 		Slots:  uint64(set.slots), Pages: set.pages, Shards: max(n, set.most), AllShards: set.most == 0,
-		First: max(set.first, 1), FIFO: set.fifo, Replays: set.replays,
+		FirstGeneration: max(set.first, 1), FIFO: set.fifo, Replays: set.replays,
 		Layout:   shard.LayoutOf(set.zero, set.reset),
 		Capacity: uint64(set.capacity), MaxLimbo: int64(limbo),
 	})
@@ -168,11 +168,11 @@ func lows(hs []uint64) []uint32 {
 }
 
 // drain pops all that s has in its freelist and range, and returns the slots in that order.
-func drain(s *shard.Shard) (slots []uint32) {
+func drain(s *shard.Shard) (total []uint32) {
 	for slot, h := s.TakeOne(); slot != nil; slot, h = s.TakeOne() {
-		slots = append(slots, shard.Low(h))
+		total = append(total, shard.Low(h))
 	}
-	return slots
+	return total
 }
 
 // requireFinished requires that nothing waits to be reclaimed.

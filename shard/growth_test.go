@@ -19,11 +19,11 @@ func TestFindingAddsOnePage(t *testing.T) {
 	for range 3 {
 		r.fill(t, s, int(table.Unused()), number)
 		found, before := table.Changes(), table.Resident()
-		table.GrowFull(found)
+		table.Grow(found)
 		grown := table.Resident()
 		require.Greater(t, grown, before)
 		hs := r.fill(t, s, int(table.Unused()), number)
-		table.GrowFull(found)
+		table.Grow(found)
 		require.Equal(t, grown, table.Resident(), "a page was added for the second time")
 
 		found = table.Changes() // and then a Trim gives up what was full
@@ -31,9 +31,9 @@ func TestFindingAddsOnePage(t *testing.T) {
 		r.reclaim(t, s)
 		require.Positive(t, r.arena.Trim())
 		before = table.Resident()
-		table.GrowFull(found)
+		table.Grow(found)
 		require.Equal(t, before, table.Resident(), "a page came back that nobody needs")
-		table.GrowFull(table.Changes())
+		table.Grow(table.Changes())
 		require.Greater(t, table.Resident(), before)
 	}
 }
@@ -41,11 +41,11 @@ func TestFindingAddsOnePage(t *testing.T) {
 // TestReclaimersSlotsAreNoReasonToGrow: while another goroutine reclaims, an insertion waits for it, and
 // takes what it has reclaimed.
 func TestReclaimersSlotsAreNoReasonToGrow(t *testing.T) {
-	const slots = 512
+	const total = 512
 	for _, fifo := range []bool{false, true} {
-		r := newRig[uint64](t, setup[uint64]{slots: 2 * slots, memory: slots, pages: shard.PagesOf(16, 0), fifo: fifo})
+		r := newRig[uint64](t, setup[uint64]{slots: 2 * total, memory: total, pages: shard.PagesOf(16, 0), fifo: fifo})
 		s := r.shards[0]
-		r.leave(t, s, r.fill(t, s, slots, number)...)
+		r.leave(t, s, r.fill(t, s, total, number)...)
 		decisions := r.arena.Decisions()
 		s.Lock() // as a reclaimer that is preempted
 		claimed := make(chan error, 1)
@@ -58,7 +58,7 @@ func TestReclaimersSlotsAreNoReasonToGrow(t *testing.T) {
 		}
 		s.Unlock()
 		require.NoError(t, testkit.Soon(t, claimed))
-		require.Equal(t, slots, r.arena.Table.Resident(), "FIFO %v", fifo)
+		require.Equal(t, total, r.arena.Table.Resident(), "FIFO %v", fifo)
 	}
 }
 
@@ -85,7 +85,7 @@ func TestGrowthIsShared(t *testing.T) {
 		require.True(t, r.arena.Finds(s, began), "the finding should hold")
 		require.Equal(t, began+1, r.arena.Decisions(), "decided once")
 	}
-	r.arena.Table.GrowFull(r.arena.Table.Changes())
+	r.arena.Table.Grow(r.arena.Table.Changes())
 	require.False(t, r.arena.Finds(s, began+1), "there are slots now")
 	r.remove(t, s, hs...)
 }

@@ -34,7 +34,7 @@ type holds struct {
 	// refs is how many there are.
 	//
 	//	writers  raise and Drop, before and after the slot's own count
-	//	readers  held; Count
+	//	readers  hasHolds; Count
 	refs atom.Int64
 
 	// parked is how many removed slots wait for a hold and for nothing else.
@@ -44,18 +44,19 @@ type holds struct {
 	parked atom.Int64
 }
 
-// held reports whether any slot is held, so that each slot of a batch must be asked.
-func (h *holds) held() bool { return h.refs.Load() != 0 } // observes (P7)
+// hasHolds reports whether any slot is held, so that each slot of a batch must be asked.
+func (h *holds) hasHolds() bool { return h.refs.Load() != 0 } // observes (P7)
 
-// Held returns how many holds there are.
-func (h *holds) Held() int { return int(h.refs.Load()) }
+// Refs returns how many holds there are.
+func (h *holds) Refs() int { return int(h.refs.Load()) }
 
 // holders has the counts of one page.
 type holders struct {
 	// count has a word for each slot: how many holders it has, and whether it is parked.
 	//
-	//	writers  raise and Drop, by adding; park and Drop, by compare-and-swap
-	//	readers  park
+	//	writers  the holders, by adding; the youngest of them, and the reclaimer that parks the slot, by
+	//	         compare-and-swap (hold.go of package shard)
+	//	readers  the reclaimer
 	//	moves    n → n+1, n → n−1, n → n|parked for n > 0, 0|parked → 0
 	//	orders   the raise publishes the hold to the reclaimer (P7)
 	count []atom.Uint32
@@ -69,18 +70,18 @@ const parked = 1 << 31
 // look parked.
 const mostHolders = 1 << 30
 
-// Held is a hold of one slot.
-type Held struct {
+// Hold is a hold of one slot.
+type Hold struct {
 	slot  *Hook
 	index uint32
 	count *atom.Uint32 // the slot's
 }
 
 // Slot returns the slot.
-func (k *Held) Slot() *Hook { return k.slot }
+func (k *Hold) Slot() *Hook { return k.slot }
 
 // Hold tries to hold the live slot that h names, until Drop. It reports whether h is live.
-func (a *Arena) Hold(h uint64) (k Held, ok bool) {
+func (a *Arena) Hold(h uint64) (k Hold, ok bool) {
 	t := a.Table.Pages()
 	i := Low(h)
 	if i >= t.Limit {
@@ -90,13 +91,22 @@ func (a *Arena) Hold(h uint64) (k Held, ok bool) {
 	if slot.Word.Load() != h {
 		return k, false // before anything is written: a stale handle changes nothing
 	}
-	k = Held{slot, i, t.count(i)}
+	k = Hold{slot, i, t.count(i)}
 	a.raise(k)
 	if slot.Word.Load() == h {
 		return k, true // it was live after the count was raised (I10)
 	}
 	a.Drop(k)
 	return k, false
+}
+
+// countIfMade returns the count of slot i, or nil if its page has none.
+func (t *PageTable) countIfMade(i uint32) *atom.Uint32 {
+	m, j := t.meta(i)
+	if h := m.holders.Load(); h != nil {
+		return &h.count[j]
+	}
+	return nil
 }
 
 // isHeld reports whether slot i, which was removed, has holders. A hold that comes later fails.
@@ -117,7 +127,7 @@ func (t *PageTable) Holding(i uint32) (n int, isParked bool) {
 }
 
 // raise counts a hold. refs comes first, so that it is not 0 while a hold stands.
-func (h *holds) raise(k Held) {
+func (h *holds) raise(k Hold) {
 	h.refs.Add(1)
 	if n := k.count.Add(1); n&^parked > mostHolders { // publishes (P7)
 		k.count.Add(^uint32(0))
@@ -145,13 +155,13 @@ func (t *PageTable) count(i uint32) *atom.Uint32 {
 // makeCounts makes the counts of every page, so that no hold allocates.
 func (t *PageTable) makeCounts() {
 	for m := range t.pages {
-		t.count(m.first)
+		t.count(m.firstSlot)
 	}
 }
 
 // Drop ends a hold. The last Drop of a parked slot sends the slot back to limbo. It does not
 // reclaim the slot itself, because that might call a Reset. It costs two locked instructions.
-func (a *Arena) Drop(k Held) {
+func (a *Arena) Drop(k Hold) {
 	last := k.count.Add(^uint32(0)) == parked
 	// Success makes the caller the slot's owner (I1). Failure means that a late hold has
 	// raised the count again, or has dropped it since; that hold's Drop sends the slot.
@@ -173,13 +183,11 @@ func (a *Arena) Drop(k Held) {
 // reports false if there are no holders, and the slot stays the caller's. The caller must read
 // what it needs from the slot before: the last Drop may own it before park returns.
 func (h *holds) park(t *PageTable, i uint32) bool {
-	m, j := t.meta(i)
-	page := m.holders.Load()
-	if page == nil || page.count[j].Load() == 0 {
+	count := t.countIfMade(i)
+	if count == nil || count.Load() == 0 {
 		return false
 	}
 	h.parked.Add(1) // before the count is, so that it never falls short
-	count := &page.count[j]
 	for {
 		n := count.Load() // observes (P7)
 		if n == 0 {

@@ -25,7 +25,7 @@ type List struct {
 }
 
 // Inspect returns the contents of the shards.
-func (a *Arena) Inspect() (all []Contents) {
+func (a *Arena) Inspect() (contents []Contents) {
 	for _, s := range a.shards() {
 		c := Contents{
 			Free: s.free.head.Load(), Fresh: s.fresh.word.Load(), Limbo: s.limbo.head.Load(),
@@ -33,21 +33,21 @@ func (a *Arena) Inspect() (all []Contents) {
 		}
 		add := func(l *chain, stamp uint64) {
 			if l.n > 0 {
-				c.Waiting = append(c.Waiting, List{l.top(), l.n, stamp, l.arrays.all()})
+				c.Waiting = append(c.Waiting, List{l.top(), l.n, stamp, l.arrays.indexes()})
 			}
 		}
 		for k := range s.waiting.len() {
-			w := s.waiting.at(k)
+			w := s.waiting.entry(k)
 			add(&w.body.chain, w.stamp)
 		}
 		add(&s.turned, s.sealed.stamp)
 		add(&s.sealed.body.chain, s.sealed.stamp)
 		for _, r := range s.ready {
-			c.Ready = append(c.Ready, List{r.top(), r.n, 0, r.arrays.all()})
+			c.Ready = append(c.Ready, List{r.top(), r.n, 0, r.arrays.indexes()})
 		}
-		all = append(all, c)
+		contents = append(contents, c)
 	}
-	return all
+	return contents
 }
 
 // KeepArrays makes an arena that was not used yet one that does not replay, and so keeps arrays if it may.
@@ -58,8 +58,8 @@ func (a *Arena) KeepArrays() {
 	}
 }
 
-// all returns the slots of the arrays, in the order of their chain.
-func (l *arrays) all() (slots []uint32) {
+// indexes returns the slots of the arrays, in the order of their chain.
+func (l *arrays) indexes() (slots []uint32) {
 	if l.last == nil {
 		return nil
 	}
@@ -87,11 +87,11 @@ func (a *Arena) InResets() (n int) {
 
 // Places returns where the shards lie, and their type, and where the buckets lie, how many there
 // are, and theirs.
-func (a *Arena) Places() (each []unsafe.Pointer, is reflect.Type, buckets unsafe.Pointer, n int, are reflect.Type) {
+func (a *Arena) Places() (addresses []unsafe.Pointer, shardType reflect.Type, buckets unsafe.Pointer, n int, bucketType reflect.Type) {
 	for _, s := range a.shards() {
-		each = append(each, unsafe.Pointer(s))
+		addresses = append(addresses, unsafe.Pointer(s))
 	}
-	return each, reflect.TypeFor[shard](), unsafe.Pointer(a.buckets.Load()), int(a.mask.Load()) + 1, reflect.TypeFor[bucket]()
+	return addresses, reflect.TypeFor[shard](), unsafe.Pointer(a.buckets.Load()), int(a.mask.Load()) + 1, reflect.TypeFor[bucket]()
 }
 
 // StartAgain makes an arena that was not used yet begin with n shards. The next meeting in the first
@@ -105,7 +105,7 @@ func (a *Arena) StartAgain(n int) {
 // different shards can be told apart.
 func (a *Arena) HintOf(k int) uint32 {
 	for i := range a.mask.Load() + 1 {
-		if s := bucketOf(a.buckets.Load(), i).to.Load(); int(s.at) == k && len(a.shards()) == a.Config.Shards {
+		if s := bucketOf(a.buckets.Load(), i).shard.Load(); int(s.number) == k && len(a.shards()) == a.Config.Shards {
 			return i << bucketShift
 		}
 	}
@@ -120,7 +120,7 @@ func (m *Magazine) Inspect() (ready, bag []uint64) {
 	for _, k := range m.ready {
 		ready = append(ready, k.h)
 	}
-	for _, k := range m.bag[m.from:m.used] {
+	for _, k := range m.bag[m.start:m.used] {
 		bag = append(bag, k.h)
 	}
 	return ready, bag
@@ -134,7 +134,7 @@ func (a *Arena) SpentInLimbo() int64 { return a.spentInLimbo() }
 
 // Meta returns how many slots slot i's page has, where its pageMeta lies, its type, its homes, and
 // its counts of holders or nil.
-func (t *PageTable) Meta(i uint32) (n uint32, at unsafe.Pointer, is reflect.Type, homes, counts []atom.Uint32) {
+func (t *PageTable) Meta(i uint32) (n uint32, address unsafe.Pointer, metaType reflect.Type, homes, counts []atom.Uint32) {
 	m, _ := t.meta(i)
 	if h := m.holders.Load(); h != nil {
 		counts = h.count
@@ -149,9 +149,9 @@ func (t *PageTable) Units() []uintptr { return t.entries() }
 func (t *Table) Absent() map[uint32]uint32 {
 	floors := make(map[uint32]uint32)
 	for _, d := range t.decommitted {
-		m, _ := t.Pages().meta(d.first)
+		m, _ := t.Pages().meta(d.firstSlot)
 		for i := range m.n {
-			floors[d.first+i] = d.floor
+			floors[d.firstSlot+i] = d.floor
 		}
 	}
 	return floors

@@ -73,9 +73,9 @@ func (s *shard) joinNeighbours() {
 // cut cuts the first batch in two: what has passed if the oldest guard has that epoch, and the
 // rest. It visits all slots of the batch. Batches need it that were joined, or enqueued whole.
 func (s *shard) cut(oldest uint64) {
-	a, first := s.arena, s.waiting.at(0)
-	passed := batch{least: first.body.least, number: first.body.number}
-	rest := batch{least: first.stamp, number: first.body.number}
+	a, first := s.arena, s.waiting.entry(0)
+	passed := batch{leastStamp: first.body.leastStamp, number: first.body.number}
+	late := batch{leastStamp: first.stamp, number: first.body.number}
 	latest := uint64(0)
 	for first.body.n > 0 {
 		slot, i, word := first.body.takeFirst(a)
@@ -83,17 +83,17 @@ func (s *shard) cut(oldest uint64) {
 			passed.append(slot, i, word)
 			latest = max(latest, stamp)
 		} else {
-			rest.append(slot, i, word)
-			rest.least = min(rest.least, stamp)
+			late.append(slot, i, word)
+			late.leastStamp = min(late.leastStamp, stamp)
 		}
 	}
 	switch {
-	case rest.n == 0: // the stamp of what was enqueued whole may be above those of all slots
+	case late.n == 0: // the stamp of what was enqueued whole may be above those of all slots
 		first.stamp, first.body = latest, passed
 	case passed.n == 0:
-		first.body = rest
+		first.body = late
 	default:
-		first.body = rest
+		first.body = late
 		s.waiting.insert(0, latest, passed)
 	}
 }

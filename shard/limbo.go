@@ -13,8 +13,9 @@ import (
 
 // limbo is how many slots there are, and the index of the last.
 //
-//	writers  push and pushOne, by compare-and-swap; takeAll, by a swap; restore, in a new arena
-//	readers  unlink, for the link that it writes; due
+//	writers  push and pushOne, by compare-and-swap; takeAll, by a swap; the goroutine that restores
+//	         an arena
+//	readers  unlink, for the link that it writes
 //	moves    nothing is popped, so there is no ABA: a push that succeeds found the top that it
 //	         linked to
 //	orders   the push publishes the unlinking to seal (P6)
@@ -181,14 +182,14 @@ const (
 
 // retireChain pushes all of c, whose slots have stamps, onto limbo.
 func (s *shard) retireChain(c *chain, mode ReclaimMode) {
-	before, after := s.pushLimbo(c, mode)
+	oldSize, newSize := s.pushLimbo(c, mode)
 	if mode == Now {
-		s.reclaimPast(before, after)
+		s.reclaimPast(oldSize, newSize)
 	}
 }
 
 // pushLimbo pushes c, as retire does. It returns how many slots waited before and after.
-func (s *shard) pushLimbo(c *chain, mode ReclaimMode) (before, after uint32) {
+func (s *shard) pushLimbo(c *chain, mode ReclaimMode) (oldSize, newSize uint32) {
 	if c.n == 0 {
 		return 0, 0
 	}
@@ -230,9 +231,9 @@ func (a *Arena) stamp(i uint32) {
 // reclaimPast reclaims if a push filled limbo to a multiple of fill: before it and after it, so many
 // slots waited. The slots pay: all that were pushed, and as many again of those for which a push
 // did not get the lock.
-func (s *shard) reclaimPast(before, after uint32) {
-	if n := s.fill(); before^after >= n && s.tryLock() { // n is a power of two
-		s.reclaimAndUnlock(nil, s.pay(max(n, after-before)))
+func (s *shard) reclaimPast(oldSize, newSize uint32) {
+	if n := s.fill(); oldSize^newSize >= n && s.tryLock() { // n is a power of two
+		s.reclaimAndUnlock(nil, s.pay(max(n, newSize-oldSize)))
 	}
 }
 
@@ -284,7 +285,7 @@ func (r *Removals) Remove(h uint64) bool {
 	}
 	r.chain.noteFirst(slot, Low(h), Vacated(h, top))
 	r.N++
-	if r.chain.n >= a.reach {
+	if r.chain.n >= a.mostOwned {
 		r.End()
 	}
 	return true

@@ -16,12 +16,12 @@ import (
 // pay for it.
 func TestManyProcessorsReclaimOften(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(128))
-	const slots = 1024
-	r := newRig[uint64](t, setup[uint64]{slots: slots})
+	const total = 1024
+	r := newRig[uint64](t, setup[uint64]{slots: total})
 	s := r.shards[0]
 	r.arena.Domain.Init(1) // with all cells from the start
 	cells := r.arena.Domain.Scanned()
-	require.Greater(t, slots, cells/4)
+	require.Greater(t, total, cells/4)
 	require.Greater(t, cells/4, shard.Batch)
 	for i, h := range r.fill(t, s, cells/4, number) {
 		require.Equal(t, i, s.Pending())
@@ -54,25 +54,25 @@ func TestRemoveWaitsForNoLock(t *testing.T) {
 // since the epoch does not tell any more what was removed before its pin. While none is pinned,
 // nothing changes.
 func TestEpochAtItsLimitReusesNothingUnderAGuard(t *testing.T) {
-	const slots = 150
+	const total = 150
 	for _, set := range []setup[uint64]{{stampPerSlot: true}, {stampPerSlot: true, fifo: true}, {}} {
-		set.slots, set.shards = slots, 2
+		set.slots, set.shards = total, 2
 		r := newRig(t, set)
 		r.setEpoch(epoch.Limit)
 		s := r.shards[0]
 		for range 3 {
-			hs := r.claim(t, s, slots)
+			hs := r.claim(t, s, total)
 			early := r.arena.Domain.Pin()
-			r.remove(t, s, hs[:slots/2]...)
+			r.remove(t, s, hs[:total/2]...)
 			late := r.arena.Domain.Pin()
-			r.remove(t, s, hs[slots/2:]...)
+			r.remove(t, s, hs[total/2:]...)
 			early.Unpin()
 			_, _, err := s.Claim()
 			require.ErrorIs(t, err, shard.ErrStalled)
 			require.ErrorIs(t, r.arena.Synchronize(testkit.Done()), context.Canceled)
 			late.Unpin()
 			require.EqualValues(t, uint64(epoch.Limit), r.arena.Domain.Epoch())
-			r.remove(t, s, r.claim(t, s, slots)...)
+			r.remove(t, s, r.claim(t, s, total)...)
 		}
 	}
 }

@@ -2,13 +2,13 @@ package shard
 
 import "coatcheck/internal/atom"
 
-// lives counts the slots of an arena that have used up their generations.
-type lives struct {
+// exhaustion counts the slots of an arena that have used up their generations.
+type exhaustion struct {
 	// spent counts slots that have left their last generation. Those whose grace period is over
 	// are exhausted (Table).
 	//
 	//	writers  countLast and exhaust, before the slot is pushed on limbo or dropped; skip, for the
-	//	         slot's owner; RetireUnborn and rest, in a new arena
+	//	         slot's owner; RetireUnborn and countRest, in a new arena
 	//	readers  spentInLimbo, refuseLocked
 	//	moves    it grows; exhausted never passes a spent that is read later
 	spent atom.Int64
@@ -30,7 +30,7 @@ func (a *Arena) countLast(h uint64) {
 // spentInLimbo returns how many slots in limbo have used up their generations. A slot is counted in
 // spent before it is pushed on limbo, so the reclaimer of its batch sees it counted.
 func (a *Arena) spentInLimbo() int64 {
-	exhausted := a.Table.exhausted.Load() // first: it never passes a spent that is read later
+	exhausted := a.Table.Exhausted() // first: it never passes a spent that is read later
 	return a.spent.Load() - exhausted
 }
 
@@ -45,5 +45,5 @@ func (a *Arena) exhaust(slot *Hook) {
 func (a *Arena) discard(slot *Hook) {
 	slot.set(Pack(Spent, None))
 	a.Clear(slot)
-	a.Table.exhausted.Add(1)
+	a.Table.CountExhausted()
 }

@@ -33,11 +33,11 @@ import (
 type Magazine struct {
 	ready []cached // Next takes the last
 
-	bag  []cached // what was removed, in that order; when it is full, recycle must run
-	used int      // how many it has, those before from included
-	from int      // the bag begins here; the slots before it have become ready
-	open int      // the open part begins here
-	top  uint32   // the index of the last slot in the bag, or None
+	bag   []cached // what was removed, in that order; when it is full, recycle must run
+	used  int      // how many it has, those before from included
+	start int      // the bag begins here; the slots before it have become ready
+	open  int      // the open part begins here
+	top   uint32   // the index of the last slot in the bag, or None
 
 	fastBelow    uint64        // a copy of Arena.fastBelow
 	stampPerSlot bool          // a copy of Arena.stampPerSlot
@@ -61,7 +61,7 @@ type Magazine struct {
 	turns    uint32         // counts calls of begin
 
 	reach      int  // the most slots that it keeps; 0: none
-	most       int  // reach may grow to this
+	maxReach   int  // reach may grow to this
 	batch      int  // slots in a sealed part
 	overflowed bool // it gave slots away since it fetched some
 	inTime     int  // how often removed slots were ready when they were needed, since the reach grew
@@ -71,14 +71,14 @@ type Magazine struct {
 // register, U10). So an idle magazine keeps no memory that Trim has given up, wherever its arrays
 // still have an old entry, and a removal stores no pointer, which would cost a write barrier.
 type cached struct {
-	at uintptr
-	h  uint64
+	address uintptr
+	h       uint64
 }
 
 func newCached(slot *Hook, h uint64) cached { return cached{uintptr(unsafe.Pointer(slot)), h} }
 
 // slot returns the slot, which must be the magazine's, or its caller's.
-func (k *cached) slot() *Hook { return *(**Hook)(unsafe.Pointer(&k.at)) }
+func (k *cached) slot() *Hook { return *(**Hook)(unsafe.Pointer(&k.address)) }
 
 const (
 	// wideReach is the reach to which a magazine grows if removed slots are ready in time,
@@ -108,7 +108,7 @@ const MaxReach = 4096
 // NewMagazine returns an empty magazine.
 func (a *Arena) NewMagazine() *Magazine {
 	m := &Magazine{
-		arena: a, top: None, clock: a.Domain, fastBelow: a.fastBelow, stampPerSlot: a.stampPerSlot, most: MaxReach,
+		arena: a, top: None, clock: a.Domain, fastBelow: a.fastBelow, stampPerSlot: a.stampPerSlot, maxReach: MaxReach,
 	}
 	m.frontier.Init(a.Domain, a.Replays)
 	m.view.Store(a.Table.Pages())
@@ -119,28 +119,28 @@ func (a *Arena) NewMagazine() *Magazine {
 		m.stamp = m.clock.Stamp()
 	}
 	if a.Capacity > 0 {
-		m.most = int(min(MaxReach, a.Capacity/reachShare))
+		m.maxReach = int(min(MaxReach, a.Capacity/reachShare))
 	}
 	if a.MaxLimbo > 0 {
 		// What waits in a bag comes on top of MaxLimbo.
-		m.most = min(m.most, max(firstReach, int(a.MaxLimbo/reachShare)))
+		m.maxReach = min(m.maxReach, max(firstReach, int(a.MaxLimbo/reachShare)))
 	}
-	if a.FIFO || m.most < leastReach {
-		m.most = 0 // removed slots go to the queue's end
+	if a.FIFO || m.maxReach < leastReach {
+		m.maxReach = 0 // removed slots go to the queue's end
 		return m
 	}
-	m.setReach(m.first())
+	m.setReach(m.initialReach())
 	n, seals := m.reach, 8
 	if a.Fixed {
-		n, seals = m.most, m.most
+		n, seals = m.maxReach, m.maxReach
 	}
 	m.ready, m.bag = make([]cached, 0, n), make([]cached, n)[:m.batch]
 	m.seals = timeline[int]{list: make([]stamped[int], 0, seals), fixed: a.Fixed}
 	return m
 }
 
-// first returns the reach that the magazine begins with, and the least.
-func (m *Magazine) first() int { return min(firstReach, m.most) }
+// initialReach returns the reach that the magazine begins with, and the least.
+func (m *Magazine) initialReach() int { return min(firstReach, m.maxReach) }
 
 // setReach changes how many slots the magazine may keep, and how many a sealed part has. Above
 // wideReach parts grow no more: slots that are not sealed wait for later guards too.
@@ -180,8 +180,8 @@ func (m *Magazine) claim() (*Hook, uint64, error) {
 	if m.reach == 0 {
 		return s.claimSlow()
 	}
-	if m.used-m.from >= m.batch/2 && m.used > m.from {
-		m.recycle()
+	if m.used-m.start >= m.batch/2 && m.used > m.start {
+		m.refillReady()
 		m.mustBeOpen()
 		// A Reset that ran in recycle may have used the magazine, and filled it.
 		if m.HasNext() {
@@ -190,23 +190,23 @@ func (m *Magazine) claim() (*Hook, uint64, error) {
 		}
 	}
 	turn := m.begin()
-	most := min((m.reach-m.batch)/2, m.reach-(len(m.bag)-m.from), Batch)
-	m.ready = slices.Grow(m.ready, most)
+	limit := min((m.reach-m.batch)/2, m.reach-(len(m.bag)-m.start), Batch)
+	m.ready = slices.Grow(m.ready, limit)
 	if Low(s.kept.Load()) > 0 {
-		m.fetch(s, most)
+		m.fetch(s, limit)
 	}
 	if !m.HasNext() {
-		m.ready = m.ready[:s.popRun(m.ready[:most])]
+		m.ready = m.ready[:s.popRun(m.ready[:limit])]
 	}
 	if !m.HasNext() {
-		first, n, _ := s.fresh.take(most)
+		first, n, _ := s.fresh.take(limit)
 		for i := n - 1; i >= 0; i-- { // the first one last
 			slot, h := a.Table.firstLife(first + uint32(i))
 			m.ready = append(m.ready, newCached(slot, h))
 		}
 	}
 	if !m.HasNext() {
-		m.fetchElsewhere(most)
+		m.fetchElsewhere(limit)
 	}
 	m.mustBeAlone(turn)
 	if m.HasNext() {
@@ -214,7 +214,7 @@ func (m *Magazine) claim() (*Hook, uint64, error) {
 		return m.claim()
 	}
 	slot, h, err := s.claimSlow()
-	if err != nil && m.used > m.from {
+	if err != nil && m.used > m.start {
 		m.retireBag() // the slots that only this magazine can have
 		slot, h, err = s.claimSlow()
 	}
@@ -229,14 +229,14 @@ func (m *Magazine) claim() (*Hook, uint64, error) {
 func (m *Magazine) noteFetched() {
 	if m.overflowed {
 		m.overflowed = false
-		m.setReach(min(2*m.reach, m.most))
+		m.setReach(min(2*m.reach, m.maxReach))
 	}
 }
 
 // noteInTime records that recycled slots alone met the demand. If they always do, a larger reach
 // costs no memory but its slots, and one scan of the pin cells serves more insertions.
 func (m *Magazine) noteInTime() {
-	wide := min(2*m.reach, m.most)
+	wide := min(2*m.reach, m.maxReach)
 	if m.inTime++; m.inTime < inTimeToGrow || wide > wideReach || wide*int(m.arena.Size) > wideBytes {
 		return
 	}
@@ -326,7 +326,7 @@ func (m *Magazine) passOn(h uint64) {
 	last := m.used - 1
 	slot, s := m.bag[last].slot(), m.shard
 	m.used, m.top = last, None
-	if last > m.from {
+	if last > m.start {
 		m.top = Low(m.bag[last-1].h)
 	}
 	seen := s.limbo.head.Load()
@@ -342,11 +342,11 @@ func (m *Magazine) removeSlow(h uint64) bool {
 	full := m.reach > 0 && m.used == len(m.bag)
 	switch {
 	case full && m.arena.Reset == nil:
-		m.recycle()
+		m.refillReady()
 	case full:
 		c := m.emptyBag()
-		before, after := m.shard.pushLimbo(&c, Now)
-		defer m.shard.reclaimPast(before, after)
+		oldSize, newSize := m.shard.pushLimbo(&c, Now)
+		defer m.shard.reclaimPast(oldSize, newSize)
 	}
 	m.refresh()
 	switch {
@@ -379,7 +379,7 @@ func (m *Magazine) Last() *Hook { return m.bag[m.used-1].slot() }
 func (m *Magazine) Flush() {
 	m.mustBeOpen()
 	c := m.empty(Now)
-	m.setReach(m.first())
+	m.setReach(m.initialReach())
 	m.overflowed = false
 	m.bag = slices.Grow(m.bag[:0], m.batch)[:m.batch]
 	m.shard.retireChain(&c, Now)

@@ -17,14 +17,14 @@ import (
 // stamp is taken after the last unlinking of its part, and grows, so parts pass in order. A bag
 // without parts would wait for a guard as a whole. A burst that fits into the bag costs half.
 
-// recycle makes the parts that have passed ready. If the magazine has enough slots, or the arena
+// refillReady makes the parts that have passed ready. If the magazine has enough slots, or the arena
 // has a Reset, it sends the bag to limbo: a Reset may panic, or use the magazine, and limbo
 // allows for that. A Reset may have closed the magazine when recycle returns.
-func (m *Magazine) recycle() {
+func (m *Magazine) refillReady() {
 	a := m.arena
 	m.seal()
-	if waits := m.used - m.from; a.Reset != nil || len(m.ready)+waits > m.reach-m.batch {
-		if last := m.seals.last(); !m.overflowed && a.Reset == nil && last != nil {
+	if waits := m.used - m.start; a.Reset != nil || len(m.ready)+waits > m.reach-m.batch {
+		if last := m.seals.youngest(); !m.overflowed && a.Reset == nil && last != nil {
 			// Slots that wait for a guard are no reason for a greater reach.
 			oldest, _ := m.frontier.Oldest(last.stamp)
 			m.overflowed = last.stamp < oldest
@@ -32,7 +32,7 @@ func (m *Magazine) recycle() {
 		m.retireBag()
 		return
 	}
-	if m.release(); !m.HasNext() && m.used-m.from > (m.reach-m.batch)*3/4 {
+	if m.release(); !m.HasNext() && m.used-m.start > (m.reach-m.batch)*3/4 {
 		m.retireBag() // it waits for a guard, and leaves Claim room for few slots, each time it looks
 	}
 	m.makeRoom()
@@ -66,15 +66,15 @@ func (m *Magazine) release() {
 		return
 	}
 	turn := m.begin()
-	oldest, _ := m.frontier.Oldest(m.seals.first().stamp)
-	end := m.from
-	for first := m.seals.first(); first != nil && first.stamp < oldest; first = m.seals.first() {
+	oldest, _ := m.frontier.Oldest(m.seals.oldest().stamp)
+	end := m.start
+	for first := m.seals.oldest(); first != nil && first.stamp < oldest; first = m.seals.oldest() {
 		end = first.body
 		m.seals.removeFirst()
 	}
 	cost.Batches(1)
 	m.mustBeAlone(turn)
-	if end > m.from {
+	if end > m.start {
 		m.reuse(end)
 	}
 }
@@ -82,11 +82,11 @@ func (m *Magazine) release() {
 // reuse makes the slots of the bag before end ready.
 func (m *Magazine) reuse(end int) {
 	a := m.arena
-	passed := m.bag[m.from:end]
+	passed := m.bag[m.start:end]
 	cost.Slots(len(passed))
-	whole := m.from == 0 && end == m.used && len(m.ready) == 0
-	m.from = end  // first, because a parked slot is no longer the magazine's
-	if a.held() { // observes (P7): holds stood before their slots came into the bag
+	whole := m.start == 0 && end == m.used && len(m.ready) == 0
+	m.start = end     // first, because a parked slot is no longer the magazine's
+	if a.hasHolds() { // observes (P7): holds stood before their slots came into the bag
 		free := passed[:0]
 		for _, k := range passed {
 			if !a.park(a.Table.Pages(), Low(k.h)) {
@@ -111,29 +111,29 @@ func (m *Magazine) reuse(end int) {
 	} else {
 		m.ready = append(m.ready, passed...)
 	}
-	if m.from >= m.used {
+	if m.start >= m.used {
 		m.clearBag()
 	}
 }
 
 // clearBag makes the bag empty, after its slots have moved.
 func (m *Magazine) clearBag() {
-	m.used, m.from, m.open, m.top = 0, 0, 0, None
+	m.used, m.start, m.open, m.top = 0, 0, 0, None
 	m.seals.clear()
 }
 
 // makeRoom makes room for a batch in the bag. It does not allocate once the arrays have their
 // size.
 func (m *Magazine) makeRoom() {
-	if n := m.from; n > 0 && (n >= m.used-n || cap(m.bag)-m.used < m.batch) {
+	if n := m.start; n > 0 && (n >= m.used-n || cap(m.bag)-m.used < m.batch) {
 		m.used = copy(m.bag, m.bag[n:m.used])
-		m.from, m.open = 0, m.open-n
+		m.start, m.open = 0, m.open-n
 		for k := range m.seals.len() {
-			m.seals.at(k).body -= n
+			m.seals.entry(k).body -= n
 		}
 	}
 	m.bag = slices.Grow(m.bag[:m.used], m.batch)
-	m.bag = m.bag[:max(m.used, min(m.open+m.batch, m.from+m.reach-len(m.ready)))]
+	m.bag = m.bag[:max(m.used, min(m.open+m.batch, m.start+m.reach-len(m.ready)))]
 }
 
 // giveBack gives the slots that are ready back to the shard's freelist. No other goroutine has
@@ -165,17 +165,17 @@ func (m *Magazine) giveBack(mode ReclaimMode) {
 // part does not delay the others.
 func (m *Magazine) emptyBag() (c chain) {
 	m.seal()
-	if part := m.bag[m.from:m.used]; len(part) > 0 {
+	if part := m.bag[m.start:m.used]; len(part) > 0 {
 		first, last := &part[len(part)-1], &part[0]
 		c = chain{
 			first: first.h - generationStep, n: uint32(len(part)),
 			tail: last.h - generationStep, last: last.slot(), next: Low(last.slot().Word.Load()),
 		}
 	}
-	at := m.from
+	position := m.start
 	for k := 0; m.stampPerSlot && k < m.seals.len(); k++ {
-		for seal := m.seals.at(k); at < seal.body; at++ {
-			m.arena.Table.setStamp(Low(m.bag[at].h), seal.stamp)
+		for seal := m.seals.entry(k); position < seal.body; position++ {
+			m.arena.Table.setStamp(Low(m.bag[position].h), seal.stamp)
 		}
 	}
 	m.clearBag()
@@ -197,7 +197,7 @@ func (m *Magazine) retireBag() {
 // last seal, so that calls which come later wait for it, and those that have come would wait for each
 // further one.
 func (m *Magazine) retireByArrays() bool {
-	s, n := m.shard, m.used-m.from
+	s, n := m.shard, m.used-m.start
 	if !m.arena.keepsArrays() || n < spliceLeast || !s.tryLock() {
 		return false
 	}
@@ -206,20 +206,20 @@ func (m *Magazine) retireByArrays() bool {
 		return false
 	}
 	m.seal()
-	stamp := m.seals.last().stamp
-	b := batch{least: m.seals.first().stamp, number: s.seals}
-	all := s.spare.list(m.bag[m.from:m.used])
+	stamp := m.seals.youngest().stamp
+	b := batch{leastStamp: m.seals.oldest().stamp, number: s.seals}
+	list := s.spare.list(m.bag[m.start:m.used])
 	b.chain = m.emptyBag()
-	b.arrays = all
+	b.arrays = list
 	s.retireBatch(stamp, &b)
 	return true
 }
 
 // fetchElsewhere is fetch from another shard.
-func (m *Magazine) fetchElsewhere(most int) {
+func (m *Magazine) fetchElsewhere(limit int) {
 	for k := 1; k < min(len(m.arena.shards()), fetchMost) && !m.HasNext(); k++ {
 		if s := m.shard.next(k); Low(s.kept.Load()) > 0 {
-			m.fetch(s, most)
+			m.fetch(s, limit)
 		}
 	}
 }
@@ -230,11 +230,11 @@ func (m *Magazine) fetchElsewhere(most int) {
 // The handles come last. Each load of a word is mostly a cache miss, and none waits for another. The
 // wrong version has the handles in the arrays, and saves these loads. Then the misses come one by one
 // with the insertions, as they do in a list.
-func (m *Magazine) fetch(s *shard, most int) {
+func (m *Magazine) fetch(s *shard, limit int) {
 	if !m.arena.keepsArrays() || !s.tryLock() {
 		return
 	}
-	m.ready = m.ready[:s.takeByArrays(m.ready[:most])]
+	m.ready = m.ready[:s.takeByArrays(m.ready[:limit])]
 	s.unlock()
 	for i := range m.ready {
 		k := &m.ready[i]

@@ -39,11 +39,11 @@ func takeValue(m *shard.Magazine, h uint64) (v uint64, ok bool) {
 // TestMagazineKeepsNoSlotWithoutALife uses up all lives by one magazine. A slot whose last life it
 // has ended goes to limbo, and is counted.
 func TestMagazineKeepsNoSlotWithoutALife(t *testing.T) {
-	const slots, lives = 300, 2
+	const total, lives = 300, 2
 	for _, stampPerSlot := range []bool{false, true} {
-		r := newRig[uint64](t, setup[uint64]{slots: slots, stampPerSlot: stampPerSlot, first: shard.LastGeneration - 2*(lives-1)})
+		r := newRig[uint64](t, setup[uint64]{slots: total, stampPerSlot: stampPerSlot, first: shard.LastGeneration - 2*(lives-1)})
 		m := r.arena.NewMagazine()
-		for range slots * lives {
+		for range total * lives {
 			slot, h, err := next(m)
 			require.NoError(t, err)
 			live(slot, h, 1)

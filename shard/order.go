@@ -57,7 +57,7 @@ type place struct{ index, generation, age uint64 }
 // queued is a batch. least is the age of its least stamp.
 type queued struct {
 	places
-	age, least, number uint64
+	age, leastAge, number uint64
 }
 
 // scribe writes an order, or reads it: the same code, so that both have the same fields.
@@ -67,8 +67,8 @@ type scribe struct {
 	bad   bool // b has no order
 }
 
-func (c *scribe) numbers(all ...*uint64) {
-	for _, v := range all {
+func (c *scribe) numbers(values ...*uint64) {
+	for _, v := range values {
 		if !c.reads {
 			c.b = binary.AppendUvarint(c.b, *v)
 			continue
@@ -84,14 +84,14 @@ func (c *scribe) numbers(all ...*uint64) {
 
 // count writes how many elements a slice has, or makes as many. An element takes at least so many
 // bytes, so that memory is in proportion to b.
-func count[E any](c *scribe, all *[]E, least uint64) {
-	n := uint64(len(*all))
+func count[E any](c *scribe, slice *[]E, elementSize uint64) {
+	n := uint64(len(*slice))
 	c.numbers(&n)
 	if !c.reads {
 		return
 	}
-	if c.bad = c.bad || n > uint64(len(c.b))/least; !c.bad {
-		*all = make([]E, n)
+	if c.bad = c.bad || n > uint64(len(c.b))/elementSize; !c.bad {
+		*slice = make([]E, n)
 	}
 }
 
@@ -105,7 +105,7 @@ func (c *scribe) list(l *places) {
 }
 
 func (c *scribe) queue(q *queued) {
-	c.numbers(&q.age, &q.least, &q.number)
+	c.numbers(&q.age, &q.leastAge, &q.number)
 	c.list(&q.places)
 }
 
@@ -115,10 +115,10 @@ func (c *scribe) order(o *order) {
 	if o.earlier() {
 		numbers = numbers[:3]
 	}
-	for _, all := range numbers {
-		count(c, all, 1)
-		for k := range *all {
-			c.numbers(&(*all)[k])
+	for _, slice := range numbers {
+		count(c, slice, 1)
+		for k := range *slice {
+			c.numbers(&(*slice)[k])
 		}
 	}
 	for _, l := range []*places{&o.free, &o.turned, &o.limbo} {
@@ -137,8 +137,8 @@ func (c *scribe) order(o *order) {
 
 // kindOf returns what else must be equal in the copy.
 func (a *Arena) kindOf() (kind uint64) {
-	for k, is := range []bool{a.FIFO, a.stampPerSlot, a.Fixed, a.Reset != nil} {
-		if is {
+	for k, flag := range []bool{a.FIFO, a.stampPerSlot, a.Fixed, a.Reset != nil} {
+		if flag {
 			kind |= 1 << k
 		}
 	}
@@ -173,9 +173,9 @@ func (a *Arena) Order() []byte {
 	o.limbo = r.places(Low(limbo), Generation(limbo), &now)
 	o.sealed, o.turned = r.queued(&s.sealed), r.chain(&s.turned, &s.sealed.stamp)
 	for k := range s.waiting.len() {
-		o.waiting = append(o.waiting, r.queued(s.waiting.at(k)))
+		o.waiting = append(o.waiting, r.queued(s.waiting.entry(k)))
 	}
-	o.fresh = ends(&s.fresh)
+	o.fresh = s.fresh.ends()
 	r.table(&o)
 	if !r.ok {
 		return nil
@@ -183,15 +183,6 @@ func (a *Arena) Order() []byte {
 	c := scribe{}
 	c.order(&o)
 	return c.b
-}
-
-// ends returns a range, or nothing if it is empty.
-func ends(r *run) []uint64 {
-	lo, hi := r.bounds()
-	if lo == hi {
-		return nil
-	}
-	return []uint64{uint64(lo), uint64(hi)}
 }
 
 // recorder makes the lists of an order.
@@ -238,27 +229,13 @@ func (r *recorder) chain(c *chain, latest *uint64) places {
 }
 
 func (r *recorder) queued(b *stamped[batch]) queued {
-	return queued{r.chain(&b.body.chain, &b.stamp), r.now - b.stamp, r.now - b.body.least, b.body.number}
+	return queued{r.chain(&b.body.chain, &b.stamp), r.now - b.stamp, r.now - b.body.leastStamp, b.body.number}
 }
 
 func (r *recorder) table(o *order) {
-	t := &r.arena.Table
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	o.next, o.again = t.next.Load(), ends(&t.recommitRange)
-	if t.stub != nil {
+	m := r.arena.Table.Memory()
+	o.next, o.again, o.unused, o.gone = m.Next, m.Again, m.Unused, m.Gone
+	if m.Stub {
 		o.stub = 1
-	}
-	now := t.Pages()
-	for m := range now.pages {
-		if uint64(m.first) < max(o.next, t.whole) {
-			continue // with Preallocate the first page is there anyway
-		}
-		for j := uint32(0); j < m.n; j += now.Mask + 1 {
-			o.unused = append(o.unused, uint64(m.first+j))
-		}
-	}
-	for _, d := range t.decommitted {
-		o.gone = append(o.gone, uint64(d.first), uint64(d.floor))
 	}
 }

@@ -19,7 +19,7 @@ func (a *Arena) RestoreOrder(b []byte) (c Census, ok bool) {
 	if !l.accepts(&o) {
 		return c, false
 	}
-	c = l.rest(&o)
+	c = l.countRest(&o)
 	l.stamps(&o)
 	l.restore(&o)
 	if n := len(o.unused); n > 0 {
@@ -42,7 +42,7 @@ func (l *lister) accepts(o *order) bool {
 	p := a.Table.Pages()
 	ok := (o.sizes == a.Pages.code() || o.earlier() && len(o.gone) == 0) && o.kind == a.kindOf() && o.next == uint64(len(l.seen)) && o.stamped <= 1 && o.stub <= 1 &&
 		o.unworn <= 1 && o.searches < othersFirst && o.joinAt <= math.MaxInt32 &&
-		l.has(&o.free, Spent-1) && l.has(&o.turned, Spent) && l.has(&o.limbo, Spent) && l.has(&o.sealed.places, Spent) &&
+		l.seeAll(&o.free, Spent-1) && l.seeAll(&o.turned, Spent) && l.seeAll(&o.limbo, Spent) && l.seeAll(&o.sealed.places, Spent) &&
 		l.hasRange(o.fresh) && l.hasRange(o.again) && len(o.gone)%2 == 0 && (o.stub == 1 || len(o.gone) == 0) &&
 		(o.stub == 0 || p.Limit > 0) // a stub is that of a page
 	// Under FIFO what passes later is put behind these, so their ends are known.
@@ -52,21 +52,21 @@ func (l *lister) accepts(o *order) bool {
 	}
 	ok = ok && (len(o.turned.slots) == 0 || o.turned.known >= known)
 	for k := 0; ok && k < len(o.ready); k++ {
-		ok = len(o.ready[k].slots) > 0 && o.ready[k].known >= known && l.has(&o.ready[k], Spent-1)
+		ok = len(o.ready[k].slots) > 0 && o.ready[k].known >= known && l.seeAll(&o.ready[k], Spent-1)
 	}
 	for k := 0; ok && k < len(o.waiting); k++ {
 		q := &o.waiting[k]
-		ok = len(q.slots) > 0 && q.known >= known && l.has(&q.places, Spent) && q.age <= q.least && (k == 0 || q.age <= o.waiting[k-1].age)
+		ok = len(q.slots) > 0 && q.known >= known && l.seeAll(&q.places, Spent) && q.age <= q.leastAge && (k == 0 || q.age <= o.waiting[k-1].age)
 	}
-	first := max(uint64(p.Limit), a.Table.whole)
+	first := max(uint64(p.Limit), a.Table.FirstPage())
 	for k := 0; ok && k < len(o.unused); k++ {
-		ok = o.unused[k] == first+uint64(k)*uint64(p.Mask+1) && o.unused[k] < a.Table.max
+		ok = o.unused[k] == first+uint64(k)*uint64(p.Mask+1) && o.unused[k] < a.Slots
 	}
 	for k := 0; ok && k < len(o.gone); k += 2 {
 		first, floor := o.gone[k], o.gone[k+1]
 		// A floor is above a life that each slot has had or burnt. One of 0 would say that the page has
 		// memory (pageMeta).
-		if ok = !a.Fixed && first < uint64(p.Limit) && floor > uint64(a.First); ok {
+		if ok = !a.Fixed && first < uint64(p.Limit) && floor > uint64(a.FirstGeneration); ok {
 			m, j := p.meta(uint32(first))
 			ok = j == 0
 			for i := first; ok && i < first+uint64(m.n); i++ {
@@ -78,8 +78,8 @@ func (l *lister) accepts(o *order) bool {
 }
 
 // see marks slot i, which is in no list yet, and vacant with a generation up to most.
-func (l *lister) see(i, generation, most uint64) bool {
-	if i >= uint64(len(l.seen)) || l.seen[i] || generation > most || generation%2 == 1 ||
+func (l *lister) see(i, generation, maxGeneration uint64) bool {
+	if i >= uint64(len(l.seen)) || l.seen[i] || generation > maxGeneration || generation%2 == 1 ||
 		uint64(l.arena.Table.SlotGeneration(uint32(i))) != generation {
 		return false
 	}
@@ -87,13 +87,13 @@ func (l *lister) see(i, generation, most uint64) bool {
 	return true
 }
 
-func (l *lister) has(all *places, most uint64) bool {
-	for _, p := range all.slots {
-		if !l.see(p.index, p.generation, most) {
+func (l *lister) seeAll(list *places, maxGeneration uint64) bool {
+	for _, p := range list.slots {
+		if !l.see(p.index, p.generation, maxGeneration) {
 			return false
 		}
 	}
-	return all.known <= 1
+	return list.known <= 1
 }
 
 func (l *lister) hasRange(ends []uint64) bool {
@@ -111,8 +111,8 @@ func (l *lister) hasRange(ends []uint64) bool {
 	return true
 }
 
-// rest counts the slots. Those that are in no list burn a life, and come behind all others.
-func (l *lister) rest(o *order) (c Census) {
+// countRest counts the slots. Those that are in no list burn a life, and come behind all others.
+func (l *lister) countRest(o *order) (c Census) {
 	a := l.arena
 	skips := a.skips.Load()
 	waiting := uint64(0) // exhausted slots that are in limbo
@@ -124,20 +124,20 @@ func (l *lister) rest(o *order) (c Census) {
 		case l.seen[i] && g == Spent:
 			waiting++
 		case l.seen[i]:
-			c.Vacant++
+			c.vacant++
 		default:
 			if g = later(g, max(1, skips.take(i))); g == Spent {
-				c.Exhausted++
+				c.exhausted++
 				slot.set(Pack(Spent, None))
 				break
 			}
-			c.Vacant++
+			c.vacant++
 			slot.set(Pack(g, None))
 			o.free.slots = append(o.free.slots, place{index: uint64(i), generation: uint64(g)})
 		}
 	}
-	a.spent.Store(int64(c.Exhausted + waiting))
-	a.Table.exhausted.Store(int64(c.Exhausted))
+	a.spent.Store(int64(c.exhausted + waiting))
+	a.Table.RestoreExhausted(int64(c.exhausted))
 	return c
 }
 
@@ -147,10 +147,10 @@ func (l *lister) rest(o *order) (c Census) {
 func (l *lister) stamps(o *order) {
 	ages := map[uint64]bool{1 - o.stamped: true}
 	for _, q := range o.batches() {
-		ages[q.age], ages[q.least] = true, true
+		ages[q.age], ages[q.leastAge] = true, true
 	}
-	for _, all := range o.removed() {
-		for _, p := range all.slots {
+	for _, list := range o.removed() {
+		for _, p := range list.slots {
 			if l.arena.stampPerSlot {
 				ages[p.age] = true
 			}
@@ -170,23 +170,23 @@ func (l *lister) stamps(o *order) {
 }
 
 // batches are those that have stamps.
-func (o *order) batches() (all []*queued) {
+func (o *order) batches() (list []*queued) {
 	if len(o.sealed.slots)+len(o.turned.slots) > 0 {
-		all = append(all, &o.sealed)
+		list = append(list, &o.sealed)
 	}
 	for k := range o.waiting {
-		all = append(all, &o.waiting[k])
+		list = append(list, &o.waiting[k])
 	}
-	return all
+	return list
 }
 
 // removed are the lists of slots that wait for their grace period.
 func (o *order) removed() []*places {
-	all := []*places{&o.limbo, &o.turned, &o.sealed.places}
+	list := []*places{&o.limbo, &o.turned, &o.sealed.places}
 	for k := range o.waiting {
-		all = append(all, &o.waiting[k].places)
+		list = append(list, &o.waiting[k].places)
 	}
-	return all
+	return list
 }
 
 // restore fills the lists.
@@ -194,8 +194,8 @@ func (l *lister) restore(o *order) {
 	a, s := l.arena, l.arena.shards()[0]
 	s.lock()
 	defer s.unlock()
-	for _, all := range o.removed() {
-		for _, p := range all.slots {
+	for _, list := range o.removed() {
+		for _, p := range list.slots {
 			if a.stampPerSlot {
 				a.Table.setStamp(uint32(p.index), l.stamp[p.age])
 			}
@@ -214,7 +214,7 @@ func (l *lister) restore(o *order) {
 		s.ready = append(s.ready, l.chain(&o.ready[k]))
 	}
 	s.turned = l.chain(&o.turned)
-	s.sealed = stamped[batch]{l.stamp[o.sealed.age], l.batch(&o.sealed)}
+	s.sealed = stamped[batch]{stamp: l.stamp[o.sealed.age], body: l.batch(&o.sealed)}
 	s.waits = s.turned.n + s.sealed.body.n
 	for k := range o.waiting {
 		q := &o.waiting[k]
@@ -232,7 +232,7 @@ func (l *lister) restore(o *order) {
 	}
 	var gone []decommitted
 	for k := 0; k < len(o.gone); k += 2 {
-		gone = append(gone, decommitted{uint32(o.gone[k]), uint32(o.gone[k+1])})
+		gone = append(gone, decommitted{firstSlot: uint32(o.gone[k]), floor: uint32(o.gone[k+1])})
 	}
 	if o.stub == 1 {
 		a.Table.decommit(gone)
@@ -240,19 +240,19 @@ func (l *lister) restore(o *order) {
 }
 
 func (l *lister) batch(q *queued) batch {
-	return batch{chain: l.chain(&q.places), least: l.stamp[q.least], number: q.number}
+	return batch{chain: l.chain(&q.places), leastStamp: l.stamp[q.leastAge], number: q.number}
 }
 
 // chain links slots as they were. The last one links to None.
-func (l *lister) chain(all *places) (c chain) {
-	for _, p := range all.slots {
+func (l *lister) chain(list *places) (c chain) {
+	for _, p := range list.slots {
 		i := uint32(p.index)
 		slot := l.arena.Table.slot(i)
 		c.append(slot, i, slot.Word.Load())
 	}
 	if c.n > 0 {
 		c.link(None)
-		if all.known == 0 {
+		if list.known == 0 {
 			c.last = nil
 		}
 	}

@@ -77,14 +77,14 @@ func (s PageSizes) code() uint64 { return uint64(s.Unit) | uint64(s.Page+1)<<8 |
 // nextPage returns how many slots the next page has. With Preallocate, the pages of what takes the place
 // of exhausted slots grow as those of a pool of their own.
 func (t *Table) nextPage(old *PageTable) uint64 {
-	from := uint64(old.Limit)
-	if from < t.whole {
+	size := uint64(old.Limit)
+	if size < t.whole {
 		return min(t.whole, t.max)
 	}
-	grown := from - t.whole
+	grown := size - t.whole
 	n := max(min(grown, 1<<t.sizes.Page), uint64(old.Mask)+1)
 	for p := t.sizes.Page; p < t.sizes.Most && grown >= largePool<<p; p++ {
 		n = 2 << p
 	}
-	return min(n, t.max-from)
+	return min(n, t.max-size)
 }

@@ -23,7 +23,7 @@ type PageTable struct {
 	Shift   uint32                   // index >> Shift is the unit; at most 31
 	Mask    uint32                   // slots in a unit, less one
 	Limit   uint32                   // slots with an index below it have memory
-	Now     *atom.Pointer[PageTable] // the current table, which has every slot of this one
+	now     *atom.Pointer[PageTable] // the current table, which has every slot of this one
 
 	size uintptr // a copy of Layout.Size
 	room int     // of how many units Array has room for the entries
@@ -42,7 +42,7 @@ type PageTable struct {
 // At returns the slot of index i, which must be below t.Limit (unsafe register, U2).
 func (t *PageTable) At(i uint32) *Hook {
 	if Exploring && i >= t.Limit {
-		panic(outside(i, t.Limit))
+		panic(outsideText(i, t.Limit))
 	}
 	return (*Hook)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(t.Array, uint64(i)*t.Inverse>>32*pointerSize)),
 		uintptr(i&t.Mask)*t.size))
@@ -61,9 +61,9 @@ func (t *PageTable) Beside(i, n uint32) uint32 {
 
 // strip is a part of a page: slots that lie side by side.
 type strip struct {
-	first unsafe.Pointer // the first slot's hook
-	size  uintptr
-	n     uint32
+	firstHook unsafe.Pointer // the first slot's hook
+	size      uintptr
+	n         uint32
 }
 
 // strip returns up to n slots from index i, as many as Beside says.
@@ -71,15 +71,15 @@ func (t *PageTable) strip(i, n uint32) strip {
 	return strip{unsafe.Pointer(t.At(i)), t.size, t.Beside(i, n)}
 }
 
-// at returns slot j of the strip.
-func (p strip) at(j uint32) *Hook { return (*Hook)(unsafe.Add(p.first, uintptr(j)*p.size)) }
+// slot returns slot j of the strip.
+func (p strip) slot(j uint32) *Hook { return (*Hook)(unsafe.Add(p.firstHook, uintptr(j)*p.size)) }
 
 // whole is the strip of n slots of a new page.
 func (l *Layout) whole(page unsafe.Pointer, n uint64) strip {
 	return strip{page, l.Size, uint32(n)}
 }
 
-func outside(i, limit uint32) string {
+func outsideText(i, limit uint32) string {
 	return fmt.Sprintf("shard: slot %d lies outside a table of %d", i, limit)
 }
 
@@ -96,23 +96,23 @@ type Table struct {
 
 	// next is the first index that was never handed out.
 	//
-	//	writers  Allot and Trim, by compare-and-swap; Extend
+	//	writers  Allot and HandOut, by compare-and-swap; Extend
 	//	moves    it only grows; never beyond bound
 	next atom.Uint64
 
 	// exhausted counts the slots that have used up their generations and whose grace period is
 	// over. They are in no list.
 	//
-	//	writers  discard and finishGrace; RetireUnborn and rest, in a new arena
-	//	readers  bound, spentInLimbo; Count
+	//	writers  CountExhausted; RestoreExhausted, in a new table
+	//	readers  bound; Exhausted
 	//	moves    it grows
 	exhausted atom.Int64
 
 	// recommitRange is the rest of the pages that Trim gave up and that were brought back last:
 	// a run, as in shard.fresh.
 	//
-	//	writers  Allot and Trim, by compare-and-swap; recommit, under mu, when it is empty; restore, in
-	//	         a new arena
+	//	writers  Allot, and Trim of an arena as the owner of indexes lists, by compare-and-swap; recommit,
+	//	         under mu, when it is empty; the goroutine that restores an arena
 	recommitRange run
 
 	// decommittedSlots counts the slots of pages without memory.
@@ -124,37 +124,49 @@ type Table struct {
 	decommitted []decommitted  // under mu: the pages without memory (decommit.go)
 	stub        unsafe.Pointer // under mu: the unit that the table shows in place of each of theirs, or nil
 
-	max          uint64 // the most slots there may be
-	inUse        uint64 // the most that are not exhausted, or 0 for max: the Capacity
-	whole        uint64 // the slots of the first page if it has all of the Capacity, else 0
-	first        uint32 // the least live generation of any slot
-	fresh        uint32 // the first live generation of a slot that was never used
-	layout       Layout
-	stampPerSlot bool // pages have stamps
-	sizes        PageSizes
+	max             uint64 // the most slots there may be
+	inUse           uint64 // the most that are not exhausted, or 0 for max: the Capacity
+	whole           uint64 // the slots of the first page if it has all of the Capacity, else 0
+	firstGeneration uint32 // the least live generation of any slot
+	freshGeneration uint32 // the first live generation of a slot that was never used
+	layout          Layout
+	stampPerSlot    bool // pages have stamps
+	sizes           PageSizes
 
 	// changes counts how often pages were added, brought back or given up, so it names a state of the
 	// table. If a number comes again, after 2^32 changes, a caller may add a page too many.
 	//
 	//	writers  addPage, recommit and decommit, under mu, once Allot finds the new slots
-	//	readers  grow and growAhead, under mu; their callers, before they look for a slot
+	//	readers  Grow and growAhead, under mu; Changes
 	changes atom.Uint32
 
 	// needed is how many slots had memory when grow was called last, or fewer after a Trim.
 	//
-	//	writers  grow and decommit, under mu
+	//	writers  Grow and decommit, under mu
 	//	readers  roomAhead
 	needed atom.Uint32
 }
 
-// Init makes an empty table. If stampPerSlot is true, its slots have stamps.
-func (t *Table) Init(c *Config, stampPerSlot bool) {
+// Setup has the properties of a Table.
+type Setup struct {
+	Layout
+	Slots           uint64 // the most slots that there may ever be
+	Capacity        uint64 // the most that are not exhausted, or 0 for Slots
+	Pages           PageSizes
+	FirstGeneration uint32 // the least live generation of any slot; odd
+	FreshGeneration uint32 // the first live generation of slots that were never used, if it is above FirstGeneration
+	Fixed           bool   // the first page has all of the Capacity
+	Stamps          bool   // slots have stamps
+}
+
+// Init makes an empty table.
+func (t *Table) Init(c Setup) {
 	t.max, t.inUse, t.sizes = c.Slots, c.Capacity, c.Pages
-	t.first, t.stampPerSlot, t.layout = c.First, stampPerSlot, c.Layout
-	t.fresh = max(c.First, c.Fresh)
+	t.firstGeneration, t.stampPerSlot, t.layout = c.FirstGeneration, c.Stamps, c.Layout
+	t.freshGeneration = max(c.FirstGeneration, c.FreshGeneration)
 	unit, page := uint32(c.Pages.Unit), uint32(c.Pages.Page)
 	now := &PageTable{
-		Inverse: 1 << (32 - unit), Shift: unit, Mask: 1<<unit - 1, Now: &t.Current, size: c.Size,
+		Inverse: 1 << (32 - unit), Shift: unit, Mask: 1<<unit - 1, now: &t.Current, size: c.Size,
 		split: 1 << page, low: unit, high: page, skew: 1<<(page-unit) - 1,
 	}
 	if c.Fixed {
@@ -169,6 +181,12 @@ func (t *Table) Init(c *Config, stampPerSlot bool) {
 // (P2).
 func (t *Table) Pages() *PageTable { return t.Current.Load() }
 
+// Lock keeps the table as it is until Unlock: meanwhile no page is added, comes back or is given up.
+func (t *Table) Lock() { t.mu.Lock() }
+
+// Unlock ends what Lock began.
+func (t *Table) Unlock() { t.mu.Unlock() }
+
 // bound returns the index below which all slots lie that may be handed out now. A slot that is
 // exhausted is replaced by one with a new index, so a pool with a Capacity does not end. next never
 // passes a bound that is read later.
@@ -178,6 +196,15 @@ func (t *Table) bound() uint64 {
 	}
 	return min(t.max, t.inUse+uint64(t.exhausted.Load()))
 }
+
+// Exhausted returns how many slots are exhausted, and that they are out of their grace period.
+func (t *Table) Exhausted() int64 { return t.exhausted.Load() }
+
+// CountExhausted counts one more. It is in no list.
+func (t *Table) CountExhausted() { t.exhausted.Add(1) }
+
+// RestoreExhausted sets the number in a table that no other goroutine has.
+func (t *Table) RestoreExhausted(n int64) { t.exhausted.Store(n) }
 
 // memory returns how many of the slots below bound have been given memory. The last page may
 // have more.
@@ -228,15 +255,23 @@ func (t *Table) Allot(n uint32) (lo, hi uint32) {
 	}
 }
 
-// grow brings pages back that were given up, or adds one if there are none. The caller found that the
+// HandOut hands out the slots from lo to hi-1, if lo is the first that was not handed out. Success makes
+// them the caller's.
+func (t *Table) HandOut(lo, hi uint64) bool { return t.next.CompareAndSwap(lo, hi) }
+
+// Changes returns how often pages were added, brought back or given up: a number for Grow. Load it before
+// the look that finds no slot.
+func (t *Table) Changes() uint32 { return t.changes.Load() }
+
+// Grow brings pages back that were given up, or adds one if there are none. The caller found that the
 // pool needs it (takeLocked) when the table had changed so many times. If the table has changed since,
-// grow does nothing. So for each state of the table one page is added, whoever finds that it is
+// Grow does nothing. So for each state of the table one page is added, whoever finds that it is
 // needed, and however long they wait for the lock.
 //
 // The wrong version asks only whether slots are left. While a goroutine waits for the lock, others add
 // a page, use it up, and remove what they inserted. Then it adds a page to a pool that is almost empty,
 // and so does each goroutine behind it.
-func (t *Table) grow(changes uint32) {
+func (t *Table) Grow(changes uint32) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.changes.Load() == changes {
@@ -310,8 +345,8 @@ func (t *Table) Provide(n uint64) {
 
 // newPage makes a page of n slots from index first on, and its meta.
 func (t *Table) newPage(first, n uint32) (page unsafe.Pointer, m *pageMeta) {
-	page = t.layout.Page(uint64(n))
-	m = &pageMeta{page: page, first: first, n: n}
+	page = t.layout.page(uint64(n))
+	m = &pageMeta{page: page, firstSlot: first, n: n}
 	if first == 0 {
 		(*Hook)(page).Word.Store(Pack(0, None)) // or it would equal the zero Handle (I4)
 	}

@@ -41,15 +41,15 @@ func TestPagesOf(t *testing.T) {
 }
 
 // tableOf returns an empty table of slots of 16 bytes.
-func tableOf(c shard.Config) *shard.Table {
+func tableOf(c shard.Setup) *shard.Table {
 	var table shard.Table
-	c.First, c.Layout = 1, shard.LayoutOf(false, func(*uint64) {})
-	table.Init(&c, true)
+	c.FirstGeneration, c.Layout, c.Stamps = 1, shard.LayoutOf(false, func(*uint64) {}), true
+	table.Init(c)
 	return &table
 }
 
 func TestProvideGivesMemoryToAsManyAsAsked(t *testing.T) {
-	table := tableOf(shard.Config{Slots: 100, Pages: shard.PageSizes{Unit: 1, Page: 1}})
+	table := tableOf(shard.Setup{Slots: 100, Pages: shard.PageSizes{Unit: 1, Page: 1}})
 	table.Provide(7)
 	assert.EqualValues(t, 8, table.Pages().Limit, "whole pages")
 	table.Provide(100)
@@ -63,14 +63,14 @@ func TestPagesGrow(t *testing.T) {
 	tiny, large := shard.PageSizes{Unit: 1, Page: 3, Most: 3}, shard.PageSizes{Unit: 1, Page: 1, Most: 3}
 	for _, c := range []struct {
 		what  string
-		setup shard.Config
+		setup shard.Setup
 		want  []uint32
 	}{
-		{"a large pool", shard.Config{Slots: 80, Pages: large}, []uint32{2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 4, 4, 4, 4, 4, 4, 4, 4, 8, 8}},
-		{"without a Capacity", shard.Config{Slots: 30}, []uint32{2, 2, 4, 8, 8, 6}},
-		{"with a Capacity", shard.Config{Slots: 30, Capacity: 13}, []uint32{2, 2, 4, 8, 8, 6}},
-		{"Preallocate", shard.Config{Slots: 20, Capacity: 13, Fixed: true}, []uint32{14, 2, 2, 2}},
-		{"Preallocate of many", shard.Config{Slots: 140, Capacity: 129, Fixed: true}, []uint32{130, 2, 2, 4, 2}},
+		{"a large pool", shard.Setup{Slots: 80, Pages: large}, []uint32{2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 4, 4, 4, 4, 4, 4, 4, 4, 8, 8}},
+		{"without a Capacity", shard.Setup{Slots: 30}, []uint32{2, 2, 4, 8, 8, 6}},
+		{"with a Capacity", shard.Setup{Slots: 30, Capacity: 13}, []uint32{2, 2, 4, 8, 8, 6}},
+		{"Preallocate", shard.Setup{Slots: 20, Capacity: 13, Fixed: true}, []uint32{14, 2, 2, 2}},
+		{"Preallocate of many", shard.Setup{Slots: 140, Capacity: 129, Fixed: true}, []uint32{130, 2, 2, 4, 2}},
 	} {
 		if c.setup.Pages == (shard.PageSizes{}) {
 			c.setup.Pages = tiny
@@ -110,7 +110,7 @@ func TestLoopsEndWithUnitsWithoutMemory(t *testing.T) {
 	r.reclaim(t, r.shards[0])
 	require.Positive(t, r.arena.Trim())
 	now := r.arena.Table.Pages()
-	require.Equal(t, 62, r.arena.Table.Missing())
+	require.Equal(t, 62, int(r.arena.Table.Pages().Limit)-r.arena.Table.Resident())
 	for i := range now.Limit {
 		require.EqualValues(t, 2-i%2, now.Beside(i, shard.None), "slot %d", i)
 		require.Len(t, shard.Block[uint64](now, i, 64), int(2-i%2))
@@ -151,8 +151,8 @@ func TestShardsShareASmallPool(t *testing.T) {
 // they show, whatever Trim does meanwhile.
 func TestEntriesKeepPages(t *testing.T) {
 	for _, page := range []uint8{3, 9} { // few entries, and so many that the collector does not read them
-		const slots = 2048
-		n := slots >> (9 - page)
+		const total = 2048
+		n := total >> (9 - page)
 		r := newRig[uint64](t, setup[uint64]{slots: n, pages: shard.PageSizes{Page: page}})
 		r.remove(t, r.shards[0], r.fill(t, r.shards[0], n, number)...)
 		r.reclaim(t, r.shards[0])

@@ -56,64 +56,64 @@ func (s *shard) unlock() {
 // reclaim moves slots from limbo to the freelist of to, or of their home if to is nil; under
 // FIFO, to the shard's own. It waits for the lock. It reports whether another call would move
 // more at once.
-func (s *shard) reclaim(to *shard) (more bool) {
+func (s *shard) reclaim(target *shard) (unfinished bool) {
 	s.lock()
-	return s.reclaimAndUnlock(to, s.fill())
+	return s.reclaimAndUnlock(target, s.fill())
 }
 
 // reclaimAndUnlock is reclaim for a caller that holds the lock, and loses it. So many removals pay
 // for the round. Where it finds Resets to run, it goes on to the next ones.
-func (s *shard) reclaimAndUnlock(to *shard, paid uint32) (more bool) {
-	most := s.arena.resetsPaid(paid)
+func (s *shard) reclaimAndUnlock(target *shard, paid uint32) (unfinished bool) {
+	limit := s.arena.resetsPaid(paid)
 	var r round
-	s.roundAndUnlock(&r, to, paid)
-	for n := uint32(0); r.resets.n > 0; s.nextAndUnlock(&r, to) {
+	s.roundAndUnlock(&r, target, paid)
+	for n := uint32(0); r.resets.n > 0; s.nextAndUnlock(&r, target) {
 		r.resets.run()
-		if n += r.resets.n; !r.more || n >= most || !s.tryLock() {
+		if n += r.resets.n; !r.unfinished || n >= limit || !s.tryLock() {
 			break
 		}
 	}
-	return r.more
+	return r.unfinished
 }
 
-func (s *shard) roundAndUnlock(r *round, to *shard, paid uint32) {
+func (s *shard) roundAndUnlock(r *round, target *shard, paid uint32) {
 	defer s.unlock()
-	s.reclaimRound(r, to, paid)
-	r.more = r.more || s.unsorted() > 0
+	s.reclaimRound(r, target, paid)
+	r.unfinished = r.unfinished || s.unsorted() > 0
 }
 
 // nextAndUnlock takes the next slots for Resets, of what the last scan spoke of.
 //
 // The wrong version makes another round. Then each sixteen Resets cost a scan.
-func (s *shard) nextAndUnlock(r *round, to *shard) {
+func (s *shard) nextAndUnlock(r *round, target *shard) {
 	defer s.unlock()
 	*r = round{}
-	r.begin(s, to, visitsFor(Batch))
+	r.begin(s, target, visitsFor(Batch))
 	r.release(s.frontier.Known())
-	r.more = s.unsorted() > 0 || r.more
+	r.unfinished = s.unsorted() > 0 || r.unfinished
 }
 
 // round is one round of reclaiming. It has some 220 bytes, and so its caller makes it.
 type round struct {
 	delivery
-	to     *shard
-	held   bool   // each slot must be asked whether it is held
-	resets resets // slots for which Reset must be called, without the lock
+	target    *shard
+	asksHolds bool   // each slot must be asked whether it is held
+	resets    resets // slots for which Reset must be called, without the lock
 
 	scope scope
-	most  int // how many slots it may visit
+	limit int // how many slots it may visit
 
-	moved  bool // slots came free, or left for Resets
-	more   bool // more has passed than it may visit, or waits for the Resets
-	visits int
+	moved      bool // slots came free, or left for Resets
+	unfinished bool // more has passed than it may visit, or waits for the Resets
+	visits     int
 }
 
 // scope selects which waiting slots a round examines.
 type scope uint8
 
 const (
-	prefix scope = iota // batches that have passed whole
-	all                 // also a batch of which a part may have passed
+	prefix     scope = iota // batches that have passed whole
+	everything              // also a batch of which a part may have passed
 )
 
 // reclaimRound releases what has passed and seals what has gathered. The caller holds the lock,
@@ -125,14 +125,14 @@ const (
 // What was sealed just now and has not passed stays sealed until the next round. Mostly it has
 // passed as a whole by then, and no slot need be visited. An insertion that has got nothing does
 // not wait for that.
-func (s *shard) reclaimRound(r *round, to *shard, paid uint32) {
-	r.begin(s, to, visitsFor(paid))
+func (s *shard) reclaimRound(r *round, target *shard, paid uint32) {
+	r.begin(s, target, visitsFor(paid))
 	s.frontier.Pay(int(paid) * 2 * cellsPaid)
 	waited := s.waits > 0
 	if waited {
 		oldest, fresh := s.oldest()
 		if !s.passesAsIs(oldest) {
-			r.visits = s.enqueue(oldest, r.most)
+			r.visits = s.enqueue(oldest, r.limit)
 		}
 		if !fresh && s.waiting.len() > 0 {
 			oldest, _ = s.oldest() // a slot that came late may have an older stamp than all that waited
@@ -140,10 +140,10 @@ func (s *shard) reclaimRound(r *round, to *shard, paid uint32) {
 		r.release(oldest)
 	}
 	if s.unsorted() == 0 {
-		if s.seal(); s.unsorted() > 0 && (!waited || to != nil && !r.moved && !s.frontier.Blocked(s.leastWaiting())) {
-			if oldest, _ := s.oldest(); to != nil || s.sealed.stamp < oldest { // after the seal: it speaks of what was unlinked before
+		if s.seal(); s.unsorted() > 0 && (!waited || target != nil && !r.moved && !s.frontier.Blocked(s.leastWaiting())) {
+			if oldest, _ := s.oldest(); target != nil || s.sealed.stamp < oldest { // after the seal: it speaks of what was unlinked before
 				if !s.passesAsIs(oldest) {
-					r.visits += s.enqueue(oldest, r.most-r.visits)
+					r.visits += s.enqueue(oldest, r.limit-r.visits)
 				}
 				r.release(oldest)
 			}
@@ -162,15 +162,15 @@ func (s *shard) passesAsIs(oldest uint64) bool {
 // refuseRound is reclaimRound for an insertion that would be refused, which holds all locks: it
 // looks at every slot that waits and may have passed. What was sealed before pins were found is
 // its concern.
-func (s *shard) refuseRound(to *shard, pins epoch.Pins) (r round) {
+func (s *shard) refuseRound(target *shard, pins epoch.Pins) (r round) {
 	s.unworn.Store(0) // the arena has no slot that was never used, or may not make it
-	r.begin(s, to, reclaimMost)
+	r.begin(s, target, reclaimMost)
 	s.frontier.Learn(pins)
 	s.newer = false
 	for s.unsorted() > 0 {
 		s.enqueue(pins.Oldest, reclaimMost)
 	}
-	r.scope = all
+	r.scope = everything
 	r.release(pins.Oldest)
 	return r
 }
@@ -186,15 +186,15 @@ func (s *shard) sealAll() {
 // visitsFor returns how many slots a round may visit that so many removals pay for.
 func visitsFor(paid uint32) uint32 { return paid * (reclaimMost / Batch) }
 
-func (r *round) begin(s, to *shard, most uint32) {
-	r.from, r.to, r.most = s, to, int(most)
-	r.moved = s.refill(to)
+func (r *round) begin(s, target *shard, limit uint32) {
+	r.source, r.target, r.limit = s, target, int(limit)
+	r.moved = s.refill(target)
 }
 
 // release moves the batches that have passed, if the oldest guard has that epoch.
 func (r *round) release(oldest uint64) {
-	s := r.from
-	r.held = s.arena.held() // observes (P7)
+	s := r.source
+	r.asksHolds = s.arena.hasHolds() // observes (P7)
 	if s.passesAsIs(oldest) {
 		n := s.sealed.body.n
 		r.pass(&s.sealed.body.chain)
@@ -202,16 +202,16 @@ func (r *round) release(oldest uint64) {
 	}
 	for s.waiting.len() > 0 && r.resets.n == 0 {
 		cost.Batches(1)
-		first := s.waiting.at(0)
-		if r.scope == all && s.arena.stampPerSlot && first.body.least < oldest && oldest <= first.stamp {
+		first := s.waiting.entry(0)
+		if r.scope == everything && s.arena.stampPerSlot && first.body.leastStamp < oldest && oldest <= first.stamp {
 			s.cut(oldest)
 			continue
 		}
 		if first.stamp >= oldest {
 			break
 		}
-		if r.visits >= r.most {
-			r.more = true
+		if r.visits >= r.limit {
+			r.unfinished = true
 			break
 		}
 		if s.arena.Reset == nil {
@@ -225,7 +225,7 @@ func (r *round) release(oldest uint64) {
 			s.waiting.removeFirst()
 		}
 	}
-	r.more = r.more || r.resets.n > 0
+	r.unfinished = r.unfinished || r.resets.n > 0
 	r.deliver()
 }
 
@@ -239,10 +239,10 @@ func (r *round) release(oldest uint64) {
 // of two homes. To send all to one would mix slots of different cache lines for as long as
 // values live.
 func (r *round) pass(c *chain) {
-	s, a := r.from, r.from.arena
+	s, a := r.source, r.source.arena
 	r.moved = true
-	r.send(r.to, Low(c.first))
-	stays := a.spentInLimbo() == 0 && !r.held && a.skips.Load() == nil // each slot has another life
+	r.send(r.target, Low(c.first))
+	stays := a.spentInLimbo() == 0 && !r.asksHolds && a.skips.Load() == nil // each slot has another life
 	asIs := stays && !poisons && a.plain()
 	whole := asIs && !r.sorts
 	if c.arrays.last != nil && stays && !r.sorts {
@@ -261,12 +261,12 @@ func (r *round) pass(c *chain) {
 		*c = chain{}
 		r.visits++ // as many batches may have passed as slots
 	}
-	for c.n > 0 && r.visits < r.most {
+	for c.n > 0 && r.visits < r.limit {
 		slot, i, word := c.takeFirst(a)
 		r.visits++
 		ok := asIs
 		if !asIs {
-			word, ok = a.recycle(slot, i, word, r.held)
+			word, ok = a.recycle(slot, i, word, r.asksHolds)
 		}
 		if ok {
 			r.add(slot, i, word)
@@ -277,8 +277,8 @@ func (r *round) pass(c *chain) {
 // passByArrays is pass for slots that all stay, and have arrays. They need no visit one after the
 // other.
 func (r *round) passByArrays(c *chain, asIs bool) {
-	s, a := r.from, r.from.arena
-	for c.n > 0 && r.visits < r.most {
+	s, a := r.source, r.source.arena
+	for c.n > 0 && r.visits < r.limit {
 		part := *c
 		if asIs {
 			*c = chain{}
@@ -292,12 +292,12 @@ func (r *round) passByArrays(c *chain, asIs bool) {
 			r.home.concat(&part)
 		}
 	}
-	s.refill(r.to)
+	s.refill(r.target)
 }
 
 // delivery gathers slots that were recycled for the freelists that get them.
 type delivery struct {
-	from      *shard
+	source    *shard
 	homeShard *shard // gets the slots of which it is the home, or all
 	sorts     bool   // slots with another home stay in from
 	home      chain
@@ -306,22 +306,22 @@ type delivery struct {
 
 // send decides which shard gets the slots, of which i is the first: to, or their home. The
 // first call decides for all.
-func (d *delivery) send(to *shard, i uint32) {
+func (d *delivery) send(target *shard, i uint32) {
 	switch {
 	case d.homeShard != nil:
-	case d.from.fifo:
-		d.homeShard = d.from
-	case to != nil:
-		d.homeShard = to
+	case d.source.fifo:
+		d.homeShard = d.source
+	case target != nil:
+		d.homeShard = target
 	default:
-		d.homeShard = d.from.home(i)
-		d.sorts = d.homeShard != d.from
+		d.homeShard = d.source.home(i)
+		d.sorts = d.homeShard != d.source
 	}
 }
 
 // add notes a slot that is ready for its next life.
 func (d *delivery) add(slot *Hook, i uint32, word uint64) {
-	if d.sorts && d.from.home(i) != d.homeShard {
+	if d.sorts && d.source.home(i) != d.homeShard {
 		d.otherHome.append(slot, i, word)
 	} else {
 		d.home.append(slot, i, word)
@@ -331,7 +331,7 @@ func (d *delivery) add(slot *Hook, i uint32, word uint64) {
 // deliver publishes what was gathered to the freelists. Slots for a queue come behind those that
 // are ready. The caller holds the lock of from.
 func (d *delivery) deliver() {
-	s := d.from
+	s := d.source
 	switch {
 	case d.home.n+d.otherHome.n == 0:
 	case s.fifo:

@@ -157,7 +157,7 @@ func TestSlotsThatComeLateKeepTheirPlace(t *testing.T) {
 		s.Reclaim(nil)
 		// Three that were removed before the first come behind it.
 		m := r.arena.NewMagazine()
-		var held []shard.Held
+		var held []shard.Hold
 		for _, h := range hs[1:4] {
 			if !byRef {
 				require.True(t, m.Remove(h), "the value should be live")
@@ -209,8 +209,8 @@ func TestSealWaitsForTheOneBefore(t *testing.T) {
 	}
 	require.Equal(t, n, s.Free()+s.Pending())
 	r.reclaim(t, s)
-	slots, _ := s.Order()
-	require.Equal(t, lows(append(hs[1:], hs[0])), slots)
+	total, _ := s.Order()
+	require.Equal(t, lows(append(hs[1:], hs[0])), total)
 }
 
 // TestBatchesAreJoinedAndCut: batches are joined if no guard stands between their stamps. A pin that

@@ -69,9 +69,9 @@ func (s *shard) claimLocked(began uint64) (d verdict) {
 		return d
 	}
 	number := v.number.Add(1)
-	all := a.shards() // no more are made meanwhile (I13)
-	all.lock()
-	defer all.unlock()
+	list := a.shards() // no more are made meanwhile (I13)
+	list.lock()
+	defer list.unlock()
 	if s.takeLocked(&d); d.slot == nil && !d.grow {
 		d.err = s.refuseLocked(&d)
 	}
@@ -94,7 +94,7 @@ func (s *shard) claimLocked(began uint64) (d verdict) {
 // others' ranges, one by one, and every few of them take all locks.
 func (s *shard) takeLocked(d *verdict) {
 	a := s.arena
-	d.changes = a.Table.changes.Load() // before the look at the table
+	d.changes = a.Table.Changes() // before the look at the table
 	vacant := 0
 	for k := range a.shards() {
 		o := s.next(k)
@@ -141,11 +141,11 @@ func (s *shard) refuseLocked(d *verdict) error {
 		o.sealAll()
 	}
 	pins := a.Domain.Scan()
-	least := uint64(epoch.NoPin) // the least stamp of one that waits for a guard
-	again := false               // some came free, or were exhausted
+	leastStamp := uint64(epoch.NoPin) // the least stamp of one that waits for a guard
+	again := false                    // some came free, or were exhausted
 	for k := range a.shards() {
 		o := s.next(k)
-		for more := true; more; {
+		for unfinished := true; unfinished; {
 			r := o.refuseRound(s, pins)
 			if r.resets.n > 0 {
 				d.resets = r.resets
@@ -155,15 +155,15 @@ func (s *shard) refuseLocked(d *verdict) error {
 				return nil
 			}
 			again = again || r.moved
-			more = r.more
+			unfinished = r.unfinished
 		}
 		wait += int64(o.delayed(pins.Oldest))
-		least = min(least, o.leastDelayed(pins.Oldest))
+		leastStamp = min(leastStamp, o.leastDelayed(pins.Oldest))
 	}
 	d.grow = !again && d.left && a.mayGrow(wait)
 	// A look-up's own pin is in the way of some. Without one, least may be that of a batch which is not
 	// cut, because it waits for Resets: these are user code, for which no refusal waits.
-	transient := pins.Oldest < pins.OldestGuard && least < pins.OldestGuard
+	transient := pins.Oldest < pins.OldestGuard && leastStamp < pins.OldestGuard
 	switch {
 	case again, d.grow, transient:
 		return nil
@@ -190,7 +190,7 @@ func (e stalled) Error() string {
 		oldest = fmt.Sprintf(" for %v or longer", age)
 	}
 	return fmt.Sprintf("%v; %spinned: %d%s; Refs: %d; waiting: %d, limit: %d; Pool.ExplainOpen tells more",
-		ErrStalled, a.name(), pins.Count, oldest, a.Held(), waiting, a.limboLimit(int64(a.Table.Resident()-waiting)))
+		ErrStalled, a.name(), pins.Count, oldest, a.Refs(), waiting, a.limboLimit(int64(a.Table.Resident()-waiting)))
 }
 
 // name returns the beginning of figures, which says whose they are.

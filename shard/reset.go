@@ -9,12 +9,12 @@ import "slices"
 
 // resets is a run of slots of one batch, for which one goroutine calls Reset.
 type resets struct {
-	from, to *shard
-	stamp    uint64 // the batch's, as least and number are
-	least    uint64
-	number   uint64
-	n        uint32 // how many slots the run has
-	chain    chain  // those that are left
+	source, target *shard
+	stamp          uint64 // the batch's, as least and number are
+	leastStamp     uint64
+	number         uint64
+	n              uint32 // how many slots the run has
+	chain          chain  // those that are left
 }
 
 // take takes as many slots out of b, which has passed, as a run may have. In a bounded pool a
@@ -22,12 +22,12 @@ type resets struct {
 // runs, and take reports false if there are as many: a Reset that inserts may reclaim, and would
 // otherwise call itself for as many slots as wait.
 func (r *resets) take(m *round, b *stamped[batch]) bool {
-	s := m.from
+	s := m.source
 	if len(s.runs) >= runsMost {
 		return false
 	}
-	r.from, r.to, r.stamp, r.least, r.number = s, m.to, b.stamp, b.body.least, b.body.number
-	for most := min(s.arena.reach, resetRun); r.n < most && b.body.n > 0; r.n++ {
+	r.source, r.target, r.stamp, r.leastStamp, r.number = s, m.target, b.stamp, b.body.leastStamp, b.body.number
+	for limit := min(s.arena.mostOwned, resetRun); r.n < limit && b.body.n > 0; r.n++ {
 		r.chain.append(b.body.takeFirst(s.arena))
 	}
 	s.runs = append(s.runs, r.number)
@@ -41,9 +41,9 @@ func (r *resets) take(m *round, b *stamped[batch]) bool {
 // run calls Reset for the slots of r, and delivers them. If a Reset does not return, its slot
 // is zeroed and free, and those after it wait again.
 func (r *resets) run() {
-	s, a := r.from, r.from.arena
-	d := delivery{from: s}
-	d.send(r.to, Low(r.chain.first))
+	s, a := r.source, r.source.arena
+	d := delivery{source: s}
+	d.send(r.target, Low(r.chain.first))
 	defer func() {
 		s.lock()
 		defer s.unlock()
@@ -51,7 +51,7 @@ func (r *resets) run() {
 		d.deliver()
 		a.waiters.wake()
 	}()
-	held := a.held() // observes (P7)
+	held := a.hasHolds() // observes (P7)
 	for r.chain.n > 0 {
 		slot, i, word := r.chain.takeFirst(a)
 		word, owned, reusable := a.finishGrace(slot, i, word, held)
@@ -69,13 +69,13 @@ func (r *resets) run() {
 
 // end puts back what is left, and ends the run, under the lock.
 func (r *resets) end() {
-	s := r.from
+	s := r.source
 	k := slices.Index(s.runs, r.number)
 	s.runs = slices.Delete(s.runs, k, k+1)
 	s.arena.running.Add(-1)
 	s.inResets -= r.n
 	if r.chain.n > 0 {
-		s.putBack(r.stamp, batch{chain: r.chain, least: r.least, number: r.number})
+		s.putBack(r.stamp, batch{chain: r.chain, leastStamp: r.leastStamp, number: r.number})
 	}
 }
 

@@ -132,19 +132,19 @@ func TestSiftedResetsKeepTheOrderOfRemovals(t *testing.T) {
 // later reclaimer neither begins another nor loops. A goal is reached when the first run has
 // ended.
 func TestRunsOfResetsAreBounded(t *testing.T) {
-	const slots = shard.ResetRun * (shard.RunsMost + 3)
+	const total = shard.ResetRun * (shard.RunsMost + 3)
 	began, ended, gates := make(chan uint64), make(chan struct{}), map[uint64]chan struct{}{}
 	for k := range uint64(shard.RunsMost) {
 		gates[k*shard.ResetRun+1] = make(chan struct{})
 	}
-	r := newRig(t, setup[uint64]{slots: slots, stampPerSlot: true, reset: func(v *uint64) {
+	r := newRig(t, setup[uint64]{slots: total, stampPerSlot: true, reset: func(v *uint64) {
 		if gate := gates[*v]; gate != nil {
 			began <- *v
 			<-gate
 		}
 	}})
 	s := r.shards[0]
-	hs := r.fill(t, s, slots, number)
+	hs := r.fill(t, s, total, number)
 	slices.Reverse(hs) // what was removed last comes first
 	r.leave(t, s, hs...)
 	goal := s.Goal()
@@ -156,7 +156,7 @@ func TestRunsOfResetsAreBounded(t *testing.T) {
 		require.Equal(t, k*shard.ResetRun+1, testkit.Soon(t, began))
 	}
 	require.False(t, s.Reclaim(s), "no other run may begin")
-	require.Equal(t, slots, s.Pending())
+	require.Equal(t, total, s.Pending())
 	_, _, err := s.Claim()
 	require.ErrorIs(t, err, shard.ErrFull)
 	end := func(v uint64) {
@@ -172,7 +172,7 @@ func TestRunsOfResetsAreBounded(t *testing.T) {
 	require.False(t, goal.Reached(), "the first run has not ended")
 	end(1)
 	r.reclaim(t, s)
-	require.Equal(t, slots, s.Free())
+	require.Equal(t, total, s.Free())
 	require.True(t, goal.Reached(), "the goal should be reached")
 }
 

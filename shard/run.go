@@ -21,15 +21,15 @@ func (r *run) left() int { return length(r.word.Load()) }
 func length(w uint64) int { return max(0, int(int64(Low(w))-int64(Generation(w)))) }
 
 // take takes up to n slots: count of them from index first. It says whether it met another goroutine.
-func (r *run) take(n int) (first uint32, count int, met bool) {
-	for ; ; met = true {
+func (r *run) take(n int) (first uint32, count int, contended bool) {
+	for ; ; contended = true {
 		w := r.word.Load()
 		count = min(n, length(w))
 		// Success gives the first slots of the range that was read, or of a later one that
 		// looks the same, which is as good. Failure means that another goroutine was given
 		// slots.
 		if count == 0 || r.word.CompareAndSwap(w, w+uint64(count)<<32) {
-			return Generation(w), count, met
+			return Generation(w), count, contended
 		}
 	}
 }
@@ -41,3 +41,12 @@ func (r *run) cut(next, end, lo uint32) bool {
 
 // set makes slots lo to hi-1 the range, which is empty.
 func (r *run) set(lo, hi uint32) { r.word.Store(Pack(lo, hi)) }
+
+// ends returns the range, lo and hi, or nothing if it is empty.
+func (r *run) ends() []uint64 {
+	lo, hi := r.bounds()
+	if lo == hi {
+		return nil
+	}
+	return []uint64{uint64(lo), uint64(hi)}
+}

@@ -31,14 +31,14 @@ type shard struct {
 	// unworn is 1 under FIFO until no slot is left that was never used and that the arena may have.
 	// Until then nothing is put into free. What is in it when unworn becomes 1 goes first.
 	//
-	//	writers  takeUnworn and refuseRound, as no such slot was found; alloc; restore, in a new arena
+	//	writers  takeNeverUsed and refuseRound, as no such slot was found; alloc; restore, in a new arena
 	//	readers  pop, refill
 	unworn atom.Uint32
 
-	fifo  bool   // a copy of Config.FIFO
-	at    uint32 // the shard's number
-	arena *Arena
-	_     [128 - 6*8]byte
+	fifo   bool   // a copy of Config.FIFO
+	number uint32 // the shard's number
+	arena  *Arena
+	_      [128 - 6*8]byte
 
 	limbo limbo // what was removed (limbo.go)
 	_     [120]byte
@@ -69,11 +69,11 @@ type shard struct {
 }
 
 // newShard makes an empty shard of a, with number at.
-func (a *Arena) newShard(at int) *shard {
-	s := &shard{arena: a, fifo: a.FIFO, at: uint32(at)}
+func (a *Arena) newShard(number int) *shard {
+	s := &shard{arena: a, fifo: a.FIFO, number: uint32(number)}
 	s.free.head.Store(emptyList)
 	s.limbo.head.Store(emptyList)
-	s.fences = s.one[:0]
+	s.fences = s.fenceRoom[:0]
 	s.frontier.Init(a.Domain, a.Replays)
 	if s.fifo {
 		s.unworn.Store(1)
@@ -96,8 +96,8 @@ func (s *shard) pending() (waiting, ready int) {
 
 // next returns the k-th shard after s, in a round that begins at s.
 func (s *shard) next(k int) *shard {
-	all := s.arena.shards()
-	return all[(int(s.at)+k)%len(all)]
+	list := s.arena.shards()
+	return list[(int(s.number)+k)%len(list)]
 }
 
 // Slots that were never used are handed out from a range, so that filling a pool visits each
@@ -107,8 +107,8 @@ func (s *shard) next(k int) *shard {
 // takeFresh takes a slot from the shard's range, and returns it with the handle that it will
 // have, or nil. It costs one locked instruction.
 func (s *shard) takeFresh() (*Hook, uint64) {
-	i, n, met := s.fresh.take(1)
-	if met {
+	i, n, contended := s.fresh.take(1)
+	if contended {
 		s.contend()
 	}
 	if n == 0 {
@@ -144,8 +144,8 @@ func (s *shard) alloc(n uint32) (*Hook, uint64) {
 		return nil, 0
 	}
 	s.setHome(lo, hi)
-	if rest := lo + 1; rest < hi {
-		s.fresh.set(rest, hi)
+	if next := lo + 1; next < hi {
+		s.fresh.set(next, hi)
 		if s.fifo {
 			s.unworn.Store(1)
 		}
@@ -157,21 +157,21 @@ func (s *shard) alloc(n uint32) (*Hook, uint64) {
 type shards []*shard
 
 // lock locks all shards, and unlock unlocks them. The caller holds verdicts.mu.
-func (all shards) lock() {
-	for _, s := range all {
+func (list shards) lock() {
+	for _, s := range list {
 		s.lock()
 	}
 }
 
-func (all shards) unlock() {
-	for _, s := range all {
+func (list shards) unlock() {
+	for _, s := range list {
 		s.unlock()
 	}
 }
 
 // pending returns about how many slots wait for their grace period.
-func (all shards) pending() (n int) {
-	for _, s := range all {
+func (list shards) pending() (n int) {
+	for _, s := range list {
 		waiting, _ := s.pending()
 		n += waiting
 	}
@@ -179,8 +179,8 @@ func (all shards) pending() (n int) {
 }
 
 // removed reports whether a slot has come into limbo since the last seal.
-func (all shards) removed() bool {
-	for _, s := range all {
+func (list shards) removed() bool {
+	for _, s := range list {
 		if s.limbo.size() > 0 {
 			return true
 		}

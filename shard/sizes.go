@@ -31,7 +31,7 @@ const (
 
 	// longTimeline is the length from which an array of batches is given back when it has become
 	// too long.
-	longTimeline = 4 * waitingMost
+	longTimeline = 2 * Batch
 
 	// readyMost is how many chains of slots that have passed wait for an empty freelist. More
 	// are visited and pushed, which costs 5 ns a slot. Each takes 40 bytes a shard.

@@ -41,8 +41,8 @@ func (a *Arena) skip(slot *Hook, i uint32, word uint64) uint64 {
 	if n == 0 {
 		return word
 	}
-	if was := Generation(word); was != Spent {
-		word = Pack(later(was, n), Low(word))
+	if previous := Generation(word); previous != Spent {
+		word = Pack(later(previous, n), Low(word))
 		if Generation(word) == Spent {
 			a.spent.Add(1)
 		}
@@ -55,9 +55,9 @@ func (a *Arena) skip(slot *Hook, i uint32, word uint64) uint64 {
 }
 
 // skipAll is skip for slots that a magazine owns. It takes those out that are exhausted then.
-func (a *Arena) skipAll(all []cached) []cached {
-	left := all[:0]
-	for _, k := range all {
+func (a *Arena) skipAll(entries []cached) []cached {
+	left := entries[:0]
+	for _, k := range entries {
 		slot := k.slot()
 		word := a.skip(slot, Low(k.h), slot.Word.Load())
 		if Generation(word) == Spent {
@@ -67,7 +67,7 @@ func (a *Arena) skipAll(all []cached) []cached {
 		k.h = Pack(Generation(word)+1, Low(k.h))
 		left = append(left, k)
 	}
-	if len(left) < len(all) {
+	if len(left) < len(entries) {
 		a.waiters.wake() // new slots may take the places of those that are exhausted
 	}
 	return left
@@ -81,11 +81,11 @@ func later(generation, lives uint32) uint32 {
 
 // add adds lives, at least one, to what slot i skips.
 func (s *skips) add(i, lives uint32) {
-	was := s.lives[i].Load()
-	if was == 0 {
+	previous := s.lives[i].Load()
+	if previous == 0 {
 		s.left.Add(1)
 	}
-	s.lives[i].Store(min(was+lives, Spent/2)) // neither is more
+	s.lives[i].Store(min(previous+lives, Spent/2)) // neither is more
 }
 
 // take returns how many lives slot i skips, and makes it skip none. s may be nil.
@@ -102,18 +102,18 @@ func (s *skips) take(i uint32) (lives uint32) {
 
 // Skips stores in dst how many lives the slots from index first on skip when they are next
 // reclaimed. It reports whether any of them skips some.
-func (a *Arena) Skips(first uint32, dst []uint32) (any bool) {
+func (a *Arena) Skips(first uint32, dst []uint32) (found bool) {
 	clear(dst)
 	s := a.skips.Load()
 	if s == nil || uint64(first) >= uint64(len(s.lives)) {
 		return false
 	}
-	of := s.lives[first:]
-	for j := range min(len(dst), len(of)) {
-		dst[j] = of[j].Load()
-		any = any || dst[j] > 0
+	lives := s.lives[first:]
+	for j := range min(len(dst), len(lives)) {
+		dst[j] = lives[j].Load()
+		found = found || dst[j] > 0
 	}
-	return any
+	return found
 }
 
 // RestoreSkip makes slot i, which was handed out, skip so many lives when it is next reclaimed.
@@ -126,8 +126,8 @@ func (a *Arena) makeSkips() *skips {
 		s = new(skips)
 		a.skips.Store(s)
 	}
-	if more := n - len(s.lives); more > 0 {
-		s.lives = append(s.lives, make([]atom.Uint32, more)...)
+	if missing := n - len(s.lives); missing > 0 {
+		s.lives = append(s.lives, make([]atom.Uint32, missing)...)
 	}
 	return s
 }

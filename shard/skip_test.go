@@ -12,12 +12,12 @@ import (
 // life after those that they skip, are exhausted. No handle has a generation beyond the last, and an
 // exhausted slot keeps no value.
 func TestMagazineEndsSlotsThatSkipTheirLives(t *testing.T) {
-	const slots, ending = 600, 40
+	const total, ending = 600, 40
 	for _, stampPerSlot := range []bool{false, true} {
-		r := newRig[*int](t, setup[*int]{slots: slots, stampPerSlot: stampPerSlot, zero: true})
+		r := newRig[*int](t, setup[*int]{slots: total, stampPerSlot: stampPerSlot, zero: true})
 		m := r.arena.NewMagazine()
 		var hs []uint64
-		for range slots {
+		for range total {
 			slot, h, err := next(m)
 			require.NoError(t, err)
 			live(slot, h, new(int))
@@ -41,7 +41,7 @@ func TestMagazineEndsSlotsThatSkipTheirLives(t *testing.T) {
 				hs = append(hs, h)
 			}
 		}
-		require.Len(t, hs, slots-ending)
+		require.Len(t, hs, total-ending)
 		require.EqualValues(t, ending, r.arena.Exhausted())
 		for i := range uint32(ending) {
 			require.Nil(t, *shard.ValueOf[*int](r.arena.Slot(i)), "slot %d is exhausted, and keeps its value", i)

@@ -44,10 +44,10 @@ func (k *Hook) set(word uint64) { atom.StoreLast(word, &k.Word) }
 type Layout struct {
 	Size     uintptr // of a slot
 	Word     uintptr // where its hook lies in it
-	Value    uintptr // the size of the value
+	value    uintptr // the size of the value
 	Pointers bool    // T holds pointers
 
-	Page  func(n uint64) unsafe.Pointer // allocates n slots, and returns the first one's hook
+	page  func(n uint64) unsafe.Pointer // allocates n slots, and returns the first one's hook
 	Clear func(*Hook)                   // zeroes a slot's value
 	Clean func([]cached)                // is Clear for each: a call of Clear costs 10 instructions
 	Reset func(*Hook)                   // object-pool mode: called instead of Clear; or nil
@@ -73,9 +73,9 @@ func LayoutOf[T any](hasPointers bool, reset func(*T)) Layout {
 	l := Layout{
 		Size:     unsafe.Sizeof(Slot[T]{}),
 		Word:     unsafe.Offsetof(Slot[T]{}.Hook),
-		Value:    unsafe.Sizeof(*new(T)),
+		value:    unsafe.Sizeof(*new(T)),
 		Pointers: hasPointers,
-		Page:     func(n uint64) unsafe.Pointer { return unsafe.Pointer(&unsafe.SliceData(make([]Slot[T], n)).Hook) },
+		page:     func(n uint64) unsafe.Pointer { return unsafe.Pointer(&unsafe.SliceData(make([]Slot[T], n)).Hook) },
 		Clear:    func(k *Hook) { clear1(ValueOf[T](k)) },
 		Clean: func(ks []cached) {
 			for i := range ks {
@@ -97,16 +97,16 @@ func ValueOf[T any](k *Hook) *T {
 // At returns the slot of index i, which must be below t.Limit.
 func At[T any](t *PageTable, i uint32) *Slot[T] {
 	if Exploring && i >= t.Limit {
-		panic(outside(i, t.Limit))
+		panic(outsideText(i, t.Limit))
 	}
 	return (*Slot[T])(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(t.Array, uint64(i)*t.Inverse>>32*pointerSize)),
 		uintptr(i&t.Mask)*unsafe.Sizeof(Slot[T]{})-unsafe.Offsetof(Slot[T]{}.Hook)))
 }
 
-// at is At, for several slots of a table whose fields are loaded once.
-func at[T any](array unsafe.Pointer, inverse uint64, mask, limit, i uint32) *Slot[T] {
+// slotAt is At, for several slots of a table whose fields are loaded once.
+func slotAt[T any](array unsafe.Pointer, inverse uint64, mask, limit, i uint32) *Slot[T] {
 	if Exploring && i >= limit {
-		panic(outside(i, limit))
+		panic(outsideText(i, limit))
 	}
 	return (*Slot[T])(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(array, uint64(i)*inverse>>32*pointerSize)),
 		uintptr(i&mask)*unsafe.Sizeof(Slot[T]{})-unsafe.Offsetof(Slot[T]{}.Hook)))
@@ -115,7 +115,7 @@ func at[T any](array unsafe.Pointer, inverse uint64, mask, limit, i uint32) *Slo
 // Block returns up to n slots from index i, as many as PageTable.Beside says.
 func Block[T any](t *PageTable, i, n uint32) []Slot[T] {
 	s := t.strip(i, n) // a call, so that this is inlined
-	return unsafe.Slice((*Slot[T])(unsafe.Add(s.first, -int(unsafe.Offsetof(Slot[T]{}.Hook)))), s.n)
+	return unsafe.Slice((*Slot[T])(unsafe.Add(s.firstHook, -int(unsafe.Offsetof(Slot[T]{}.Hook)))), s.n)
 }
 
 // Insert stores v in the first slot of the freelist to which a frame's hint leads, makes it live
@@ -130,14 +130,14 @@ func Insert[T any](a *Arena, frame uintptr, v T) (uint64, error) {
 	// Observes (P3), and then (P2).
 	if top, t := s.free.head.Load(), a.Table.Current.Load(); Low(top) < t.Limit {
 		array, inverse, mask, limit := t.Array, t.Inverse, t.Mask, t.Limit
-		slot := at[T](array, inverse, mask, limit, Low(top))
-		rest := emptyList
+		slot := slotAt[T](array, inverse, mask, limit, Low(top))
+		remainder := emptyList
 		if next := Low(slot.Word.Load()); next < limit {
-			rest = Pack(Generation(at[T](array, inverse, mask, limit, next).Word.Load()), next)
+			remainder = Pack(Generation(slotAt[T](array, inverse, mask, limit, next).Word.Load()), next)
 		}
 		// Success proves that slot i never left the list since top was read, so rest is what
 		// lies below it. Failure means that another pop or a push succeeded.
-		if s.free.head.CompareAndSwap(top, rest) {
+		if s.free.head.CompareAndSwap(top, remainder) {
 			slot.Value = v
 			return slot.Publish(top + generationStep), nil
 		}

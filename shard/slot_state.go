@@ -11,7 +11,7 @@ func (t *Table) vacant(word uint64) uint32 {
 	if g := Generation(word); g != 0 {
 		return g
 	}
-	return t.fresh - 1
+	return t.freshGeneration - 1
 }
 
 // firstLife returns slot i, of a range, and the handle that it will have.
@@ -49,3 +49,10 @@ func (t *Table) unmarkMoved(i uint32) bool {
 	bit := uint32(1) << (j % 32)
 	return m.moved[j/32].And(^bit)&bit != 0
 }
+
+// Restrict makes a number the most slots that there may be, in a table that no other goroutine has.
+func (t *Table) Restrict(slots uint64) { t.max = slots }
+
+// BeginAt makes slots that were never used begin with a live generation, or with a later one, in a table
+// that no other goroutine has.
+func (t *Table) BeginAt(generation uint32) { t.freshGeneration = max(t.freshGeneration, generation) }

@@ -35,7 +35,7 @@ func (t *Table) Generations(now *PageTable, first uint32, dst []uint32) int {
 	}
 	slots := now.strip(first, uint32(len(dst)))
 	for j := range dst {
-		dst[j] = t.vacant(slots.at(uint32(j)).Word.Load()) // observes (P1)
+		dst[j] = t.vacant(slots.slot(uint32(j)).Word.Load()) // observes (P1)
 	}
 	return len(dst)
 }
@@ -69,15 +69,15 @@ func (a *Arena) Outlive(i, generation, lives uint32) {
 	g := later(generation+generation%2, 1+lives)
 	if g == Spent {
 		a.Slots = min(a.Slots, uint64(i))
-		a.Table.max = a.Slots
+		a.Table.Restrict(a.Slots)
 		return
 	}
-	a.Fresh = max(a.Fresh, g+1)
-	a.Table.fresh = max(a.Table.fresh, a.Fresh)
+	a.FreshGeneration = max(a.FreshGeneration, g+1)
+	a.Table.BeginAt(a.FreshGeneration)
 }
 
 // Census counts the slots that were handed out.
-type Census struct{ Live, Vacant, Exhausted uint64 }
+type Census struct{ Live, vacant, exhausted uint64 }
 
 // RetireUnborn ends the next lives of each vacant slot: so many, and those that the slot must
 // skip besides. It ends one at least, because another goroutine may have been promised the next
@@ -98,17 +98,17 @@ func (a *Arena) RetireUnborn(lives uint32) (c Census) {
 		}
 		n := max(1, skips.take(i)+lives)
 		if g = later(g, n); g == Spent {
-			c.Exhausted++
+			c.exhausted++
 		} else {
-			c.Vacant++
+			c.vacant++
 		}
 		slot.set(Pack(g, None))
 	}
 	if skips != nil && skips.left.Load() == 0 {
 		a.skips.Store(nil)
 	}
-	a.spent.Store(int64(c.Exhausted))
-	a.Table.exhausted.Store(int64(c.Exhausted))
+	a.spent.Store(int64(c.exhausted))
+	a.Table.RestoreExhausted(int64(c.exhausted))
 	return c
 }
 
@@ -118,12 +118,12 @@ func (t *Table) SlotGeneration(i uint32) uint32 { return Generation(t.slot(i).Wo
 // FillFreelists puts the vacant slots on the shards' freelists, in equal parts. c is the result of
 // RetireUnborn.
 func (a *Arena) FillFreelists(c Census) {
-	all := a.shards()
-	n := uint64(len(all))
+	receivers := a.shards()
+	n := uint64(len(receivers))
 	i := uint32(0)
-	for k, s := range all {
+	for k, s := range receivers {
 		var list chain
-		for range c.Vacant*uint64(k+1)/n - c.Vacant*uint64(k)/n {
+		for range c.vacant*uint64(k+1)/n - c.vacant*uint64(k)/n {
 			i = a.Table.nextVacant(i)
 			slot := a.Table.slot(i)
 			list.append(slot, i, slot.Word.Load())

@@ -28,8 +28,8 @@ import (
 
 // stack is a freelist: the generation and index of its top slot, or None.
 //
-//	writers  Insert, pop, popRun and takeAll, by compare-and-swap; push and splice, under a shard's
-//	         lock; restore, in a new arena
+//	writers  an insertion, pop, popRun and takeAll, by compare-and-swap; push and splice, under a shard's
+//	         lock; the goroutine that restores an arena
 //	readers  the same
 //	orders   a push publishes that the slot was cleaned (P3)
 type stack struct{ head atom.Uint64 }
@@ -43,7 +43,7 @@ func (f *stack) empty() bool { return f.head.Load() == emptyList }
 // caller owns the slot.
 func (s *shard) pop() (*Hook, uint64) {
 	if s.unworn.Load() != 0 {
-		if slot, h := s.takeUnworn(); slot != nil {
+		if slot, h := s.takeNeverUsed(); slot != nil {
 			return slot, h
 		}
 	}
@@ -60,12 +60,12 @@ func (s *shard) popFree() (*Hook, uint64) {
 	}
 }
 
-// takeUnworn takes a slot that was never used, under FIFO, so that all slots wear evenly. With a
+// takeNeverUsed takes a slot that was never used, under FIFO, so that all slots wear evenly. With a
 // Capacity it uses all that before it uses one again; without, all that has memory.
-func (s *shard) takeUnworn() (*Hook, uint64) {
+func (s *shard) takeNeverUsed() (*Hook, uint64) {
 	a := s.arena
 	for {
-		changes := a.Table.changes.Load() // before the look
+		changes := a.Table.Changes() // before the look
 		if slot, h := s.takeFresh(); slot != nil {
 			return slot, h
 		}
@@ -75,7 +75,7 @@ func (s *shard) takeUnworn() (*Hook, uint64) {
 		if a.Capacity == 0 || a.Table.Left() == 0 || !a.mayGrow(int64(a.Waiting())) {
 			break
 		}
-		a.Table.grow(changes)
+		a.Table.Grow(changes)
 	}
 	s.unworn.Store(0)
 	for k := 1; k < len(a.shards()); k++ {
@@ -116,13 +116,13 @@ func (f *stack) pop(pages *Table) (slot *Hook, h uint64, ok bool) {
 		return nil, 0, true
 	}
 	slot = t.At(Low(top))
-	rest := emptyList
+	remainder := emptyList
 	if next := Low(slot.Word.Load()); next < t.Limit {
-		rest = Pack(Generation(t.At(next).Word.Load()), next)
+		remainder = Pack(Generation(t.At(next).Word.Load()), next)
 	}
 	// Success proves that the slot never left the list since top was read, so rest is what
 	// lies below it. Failure means that another pop or a push succeeded.
-	return slot, top + generationStep, f.head.CompareAndSwap(top, rest)
+	return slot, top + generationStep, f.head.CompareAndSwap(top, remainder)
 }
 
 // popRun is one try. It fails if another goroutine was faster.
@@ -142,11 +142,11 @@ func (f *stack) popRun(pages *Table, dst []cached) (n int, ok bool) {
 	if n == 0 {
 		return 0, true
 	}
-	rest := emptyList
+	remainder := emptyList
 	if i < t.Limit {
-		rest = Pack(Generation(t.At(i).Word.Load()), i)
+		remainder = Pack(Generation(t.At(i).Word.Load()), i)
 	}
-	ok = f.head.CompareAndSwap(top, rest)
+	ok = f.head.CompareAndSwap(top, remainder)
 	slices.Reverse(dst[:n])
 	return n, ok
 }

@@ -8,7 +8,7 @@ type Counts struct {
 	Live      int // slots with a live value
 	Free      int // vacant slots that any insertion may take
 	Limbo     int // removed slots that wait
-	Held      int // holds
+	Refs      int // holds
 	Exhausted int
 	Worn      float64 // share of its lives that the most worn slot with memory has had
 	Allocated int     // slots that have memory
@@ -25,8 +25,8 @@ func (a *Arena) Count() Counts {
 		Live:      live,
 		Free:      int(a.Table.Unused()),
 		Limbo:     int(a.parked.Load()),
-		Held:      int(a.refs.Load()),
-		Exhausted: int(a.Table.exhausted.Load()),
+		Refs:      int(a.refs.Load()),
+		Exhausted: int(a.Table.Exhausted()),
 		Worn:      a.Table.usedUp(latest),
 		Bytes:     a.affinity.bytes() + a.Table.Bytes() + a.skips.Load().bytes(),
 		MaxLimbo:  a.limboLimit(int64(live)),
@@ -65,7 +65,7 @@ func (t *Table) Survey() (live int, latest uint32) {
 	for first := uint32(0); first < now.Limit; {
 		block := now.strip(first, now.Limit)
 		for j := range block.n {
-			word := block.at(j).Word.Load()
+			word := block.slot(j).Word.Load()
 			if Low(word) == first+j {
 				live++
 			}
@@ -79,10 +79,10 @@ func (t *Table) Survey() (live int, latest uint32) {
 // usedUp returns which share of its lives a slot of the given generation has had: the current
 // one included, and all of them once it is exhausted.
 func (t *Table) usedUp(generation uint32) float64 {
-	if generation < t.first {
+	if generation < t.firstGeneration {
 		return 0 // never used
 	}
-	return float64((generation-t.first)/2+1) / float64((LastGeneration-t.first)/2+1)
+	return float64((generation-t.firstGeneration)/2+1) / float64((LastGeneration-t.firstGeneration)/2+1)
 }
 
 // count returns how many slots the shard has for insertions, and how many wait or are in Resets.
@@ -93,9 +93,9 @@ func (s *shard) count() (free, limbo int, bytes int64) {
 	limbo = int(s.limbo.size() + s.waits + s.inResets)
 	free = s.fresh.left()
 	free += int(s.passed())
-	most := int(s.arena.Table.Pages().Limit)
+	limit := int(s.arena.Table.Pages().Limit)
 	i := Low(s.free.head.Load())
-	for i != None && free <= most {
+	for i != None && free <= limit {
 		word := s.arena.Table.slot(i).Word.Load()
 		if IsLive(word) {
 			break // another goroutine has popped it

@@ -59,7 +59,7 @@ func (g *goal) reached(ctx context.Context) bool {
 		if reached {
 			return true
 		}
-		if !r.more || work >= reclaimMost && ctx.Err() != nil {
+		if !r.unfinished || work >= reclaimMost && ctx.Err() != nil {
 			return false
 		}
 	}
@@ -80,7 +80,7 @@ func (g *goal) step() (r round, reached bool) {
 		g.end()
 	}
 	// What has passed lies before what waits for a guard. Nothing that is removed later comes there.
-	r.more = r.more || s.unsortedOf(g.number)
+	r.unfinished = r.unfinished || s.unsortedOf(g.number)
 	return r, reached
 }
 

@@ -19,19 +19,19 @@ type stamped[B any] struct {
 
 func (l *timeline[B]) len() int { return len(l.list) - l.head }
 
-// at returns entry k, from 0 for the oldest. It is valid until the list changes.
-func (l *timeline[B]) at(k int) *stamped[B] { return &l.list[l.head+k] }
+// entry returns entry k, from 0 for the oldest. It is valid until the list changes.
+func (l *timeline[B]) entry(k int) *stamped[B] { return &l.list[l.head+k] }
 
-// first returns the oldest entry, or nil.
-func (l *timeline[B]) first() *stamped[B] {
+// oldest returns the oldest entry, or nil.
+func (l *timeline[B]) oldest() *stamped[B] {
 	if l.head >= len(l.list) {
 		return nil
 	}
 	return &l.list[l.head]
 }
 
-// last returns the youngest entry, or nil.
-func (l *timeline[B]) last() *stamped[B] {
+// youngest returns the youngest entry, or nil.
+func (l *timeline[B]) youngest() *stamped[B] {
 	if l.len() == 0 {
 		return nil
 	}
@@ -54,9 +54,9 @@ func (l *timeline[B]) insert(k int, stamp uint64, body B) {
 		return
 	}
 	l.add(stamp, body)
-	at := l.list[l.head+k:]
-	copy(at[1:], at)
-	at[0] = stamped[B]{stamp, body}
+	tail := l.list[l.head+k:]
+	copy(tail[1:], tail)
+	tail[0] = stamped[B]{stamp, body}
 }
 
 // removeFirst removes the oldest entry. An array that has become much too long goes.
@@ -91,7 +91,7 @@ func (l *timeline[B]) closeUp() {
 func (l *timeline[B]) find(stamp uint64) int {
 	lo, hi := 0, l.len()
 	for lo < hi {
-		if mid := (lo + hi) / 2; l.at(mid).stamp < stamp {
+		if mid := (lo + hi) / 2; l.entry(mid).stamp < stamp {
 			lo = mid + 1
 		} else {
 			hi = mid

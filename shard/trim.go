@@ -67,20 +67,20 @@ func (a *Arena) trim() int64 {
 	}
 	a.verdicts.mu.Lock()
 	defer a.verdicts.mu.Unlock()
-	all := a.shards() // no more are made meanwhile (I13)
-	all.lock()
-	defer all.unlock()
-	t.taken = make([]chain, len(all)+1)
-	for i, s := range all {
+	list := a.shards() // no more are made meanwhile (I13)
+	list.lock()
+	defer list.unlock()
+	t.taken = make([]chain, len(list)+1)
+	for i, s := range list {
 		t.take(s, &t.taken[i])
 	}
 	t.takeRest()
-	gone, slots := t.whole()
-	if slots > 0 {
-		t.drop(slots)
+	gone, count := t.whole()
+	if count > 0 {
+		t.drop(count)
 	}
 	t.giveBack()
-	if slots == 0 {
+	if count == 0 {
 		return 0
 	}
 	bytes := a.Table.decommit(gone)
@@ -93,10 +93,10 @@ func (a *Arena) trim() int64 {
 func (t *trimmer) choose() bool {
 	wanted := uint32(0)
 	memory := t.arena.Table.memory()
-	t.found = make([]found, len(t.pages.metas))
+	t.found = make([]found, t.pages.metaLen())
 	for m := range t.pages.pages {
-		if m.floor == 0 && uint64(m.first)+uint64(m.n) <= memory && t.idle(m) {
-			t.found[t.pages.metaOf(m.first)].wanted = true
+		if m.floor == 0 && uint64(m.firstSlot)+uint64(m.n) <= memory && t.idle(m) {
+			t.found[t.pages.metaOf(m.firstSlot)].wanted = true
 			wanted += m.n
 		}
 	}
@@ -105,9 +105,9 @@ func (t *trimmer) choose() bool {
 
 // idle reports whether no slot of m's page is live, or too old for a floor.
 func (t *trimmer) idle(m *pageMeta) bool {
-	slots := t.pages.strip(m.first, m.n)
-	for j := range slots.n {
-		if w := slots.at(j).Word.Load(); IsLive(w) || t.arena.Table.vacant(w) > oldPage {
+	part := t.pages.strip(m.firstSlot, m.n)
+	for j := range part.n {
+		if w := part.slot(j).Word.Load(); IsLive(w) || t.arena.Table.vacant(w) > oldPage {
 			return false
 		}
 	}
@@ -121,7 +121,7 @@ func (t *trimmer) page(i uint32) *found {
 		return nil
 	}
 	m, _ := t.pages.meta(i)
-	if f := &t.found[t.pages.metaOf(m.first)]; f.wanted {
+	if f := &t.found[t.pages.metaOf(m.firstSlot)]; f.wanted {
 		return f
 	}
 	return nil
@@ -129,21 +129,21 @@ func (t *trimmer) page(i uint32) *found {
 
 // whole returns the pages to be given up, which are those whose slots the trimmer has all, and
 // how many slots they have.
-func (t *trimmer) whole() (gone []decommitted, slots uint32) {
+func (t *trimmer) whole() (gone []decommitted, count uint32) {
 	for m := range t.pages.pages {
-		if f := t.page(m.first); f != nil && f.got == m.n {
-			gone = append(gone, decommitted{m.first, f.oldest})
-			slots += m.n
+		if f := t.page(m.firstSlot); f != nil && f.got == m.n {
+			gone = append(gone, decommitted{firstSlot: m.firstSlot, floor: f.oldest})
+			count += m.n
 		}
 	}
-	if t.tooFew(slots) {
+	if t.tooFew(count) {
 		return nil, 0
 	}
 	for _, d := range gone {
-		t.page(d.first).gone = true
+		t.page(d.firstSlot).gone = true
 	}
 	slices.Reverse(gone) // so that the first come back first
-	return gone, slots
+	return gone, count
 }
 
 // tooFew reports whether pages of n slots are not worth it: there are none, or no more than the
@@ -154,14 +154,14 @@ func (t *trimmer) tooFew(n uint32) bool {
 
 // drop drops the slots of pages that go, of which there are so many. The others keep their order.
 // If there are none, no slot need be visited: each visit may be a cache miss.
-func (t *trimmer) drop(slots uint32) {
-	all := uint32(0)
+func (t *trimmer) drop(count uint32) {
+	total := uint32(0)
 	for i := range t.taken {
-		all += t.taken[i].n
+		total += t.taken[i].n
 	}
 	for i := range t.taken {
 		var stay chain
-		for c := &t.taken[i]; all > slots && c.n > 0; {
+		for c := &t.taken[i]; total > count && c.n > 0; {
 			slot, i, word := c.takeFirst(t.arena)
 			if f := t.page(i); f == nil || !f.gone {
 				stay.append(slot, i, word)
@@ -220,17 +220,17 @@ func (t *trimmer) add(c *chain, slot *Hook, i uint32, word uint64) {
 func (t *trimmer) takeRange(s *shard, c *chain) {
 	for {
 		lo, hi := s.fresh.bounds()
-		from := uint64(lo)
+		start := uint64(lo)
 		if lo < hi && t.page(lo) == nil {
-			from = t.behind(lo)
+			start = t.pageEnd(lo)
 		}
-		if from >= uint64(hi) || t.page(hi-1) == nil {
+		if start >= uint64(hi) || t.page(hi-1) == nil {
 			return
 		}
 		// Success makes the slots from there on the caller's. Failure means that an insertion was given
 		// slots.
-		if s.fresh.cut(lo, hi, uint32(from)) {
-			t.addRange(c, uint32(from), int(uint64(hi)-from))
+		if s.fresh.cut(lo, hi, uint32(start)) {
+			t.addRange(c, uint32(start), int(uint64(hi)-start))
 			return
 		}
 	}
@@ -245,32 +245,32 @@ func (t *trimmer) addRange(c *chain, first uint32, n int) {
 
 // takeRest takes the slots that the table has not handed out, if they make pages whole.
 func (t *trimmer) takeRest() {
-	tab, rest := &t.arena.Table, &t.taken[len(t.arena.shards())]
+	tab, unused := &t.arena.Table, &t.taken[len(t.arena.shards())]
 	first, last := tab.recommitRange.bounds()
 	lo, hi := uint64(first), uint64(last)
 	if lo < hi && t.completed(lo, hi) == lo {
-		lo = t.behind(first) // values live in the page that the range begins in
+		lo = t.pageEnd(first) // values live in the page that the range begins in
 	}
 	// Success makes the slots from lo on the caller's. Failure means that another goroutine was
 	// given slots.
 	if lo < hi && t.completed(lo, hi) == hi && tab.recommitRange.cut(first, last, uint32(lo)) {
-		t.addRange(rest, uint32(lo), int(hi-lo))
+		t.addRange(unused, uint32(lo), int(hi-lo))
 	}
 	// So it is here, but next can only grow: what is left of a page with values goes to a freelist. The
 	// wrong version leaves such a page, and with it all that Grow has made behind it. The last page
 	// stays if the Capacity cuts it.
-	lo, hi = tab.next.Load(), min(uint64(t.pages.Limit), tab.memory())
-	from := lo
+	lo, hi = tab.Allocated(), min(uint64(t.pages.Limit), tab.memory())
+	start := lo
 	if lo < hi && t.completed(lo, hi) == lo {
-		from = t.behind(uint32(lo))
+		start = t.pageEnd(uint32(lo))
 	}
-	if to := t.completed(from, hi); from < to && tab.next.CompareAndSwap(lo, to) {
-		t.addRange(rest, uint32(lo), int(to-lo))
+	if end := t.completed(start, hi); start < end && tab.HandOut(lo, end) {
+		t.addRange(unused, uint32(lo), int(end-lo))
 	}
 }
 
-// behind returns the first slot behind slot i's page. If that was added since, it is beyond all.
-func (t *trimmer) behind(i uint32) uint64 {
+// pageEnd returns the first slot behind slot i's page. If that was added since, it is beyond all.
+func (t *trimmer) pageEnd(i uint32) uint64 {
 	if i >= t.pages.Limit {
 		return None
 	}

@@ -37,7 +37,7 @@ type waiters struct {
 
 	// queue is nil before a call waits: most pools never need one.
 	//
-	//	writers  made, by compare-and-swap from nil
+	//	writers  queueOf, by compare-and-swap from nil
 	//	readers  ClaimWait, claimWait; wakeSlow, for a call that sleeps
 	queue atom.Pointer[queue]
 }
@@ -50,7 +50,7 @@ type queue struct {
 	// head is the first call, or nil.
 	//
 	//	writers  join and leave, under mu
-	//	readers  all
+	//	readers  indexes
 	head atom.Pointer[waiter]
 }
 
@@ -61,10 +61,10 @@ type waiter struct {
 	next, previous *waiter
 }
 
-// made returns the queue, and makes it before.
-func (q *waiters) made() *queue {
-	if of := q.queue.Load(); of != nil {
-		return of
+// queueOf returns the queue, and makes it before.
+func (q *waiters) queueOf() *queue {
+	if current := q.queue.Load(); current != nil {
+		return current
 	}
 	fresh := new(queue)
 	if q.queue.CompareAndSwap(nil, fresh) {
@@ -75,8 +75,8 @@ func (q *waiters) made() *queue {
 
 // empty reports whether no call waits, as far as the caller can see.
 func (q *waiters) empty() bool {
-	of := q.queue.Load()
-	return of == nil || of.head.Load() == nil
+	current := q.queue.Load()
+	return current == nil || current.head.Load() == nil
 }
 
 // join puts a new call behind the others.
@@ -155,12 +155,12 @@ func (m *Magazine) ClaimWait(ctx context.Context) (*Hook, uint64, error) {
 // claimWait is ClaimWait after an insertion that was refused, or behind others that wait.
 func (s *shard) claimWait(ctx context.Context) (*Hook, uint64, error) {
 	a := s.arena
-	q := a.waiters.made()
+	q := a.waiters.queueOf()
 	w := q.join()
 	defer q.leave(w) // also when a Reset panics
-	var done error
-	for done == nil && q.head.Load() != w {
-		done = sleep(ctx, w.bell, 0)
+	var cancelled error
+	for cancelled == nil && q.head.Load() != w {
+		cancelled = sleep(ctx, w.bell, 0)
 	}
 	for round := 0; ; round++ {
 		a.waiters.asleep.Swap(1) // publishes (P8)
@@ -168,15 +168,15 @@ func (s *shard) claimWait(ctx context.Context) (*Hook, uint64, error) {
 		switch {
 		case err == nil || errors.Is(err, ErrExhausted):
 			return slot, h, a.refusals.count(err)
-		case done != nil:
-			return nil, 0, fmt.Errorf("%w: %w", a.refusals.count(err), done)
+		case cancelled != nil:
+			return nil, 0, fmt.Errorf("%w: %w", a.refusals.count(err), cancelled)
 		case a.stampPerSlot && !errors.Is(err, ErrStalled):
-			done = sleep(ctx, w.bell, 0)
+			cancelled = sleep(ctx, w.bell, 0)
 			round = -1 // a guard that comes from now on may be short
 		case round < yields:
 			atom.Pause(0)
 		default:
-			done = sleep(ctx, w.bell, atom.Backoff(round-yields, shortest))
+			cancelled = sleep(ctx, w.bell, atom.Backoff(round-yields, shortest))
 		}
 	}
 }
@@ -230,13 +230,13 @@ func sleep(ctx context.Context, c <-chan struct{}, pause time.Duration) error {
 		}
 		atom.Pause(round)
 	}
-	var over <-chan time.Time
+	var timer <-chan time.Time
 	if pause > 0 {
-		over = time.After(pause)
+		timer = time.After(pause)
 	}
 	select {
 	case <-c:
-	case <-over:
+	case <-timer:
 	case <-ctx.Done():
 		return cause.Of(ctx)
 	}

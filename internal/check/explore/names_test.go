@@ -43,12 +43,12 @@ func (ns *names) find() {
 		ns.regions = append(ns.regions, region{uintptr(base), uintptr(n) * element.Size(), uint64(id) << 32, name, element})
 	}
 	// A page is known by the hook of its first slot, which lies behind the value.
-	slots := func(first unsafe.Pointer, n, id int, name string) {
+	total := func(first unsafe.Pointer, n, id int, name string) {
 		add(unsafe.Add(first, -int(unsafe.Offsetof(shard.Slot[val]{}.Hook))), n, reflect.TypeFor[shard.Slot[val]](), id, name)
 	}
 	t := Arena(p).Table.Pages()
 	if v := Arena(p).Table.Void(); v != nil {
-		slots(v, int(t.Mask)+1, 1<<19, "void")
+		total(v, int(t.Mask)+1, 1<<19, "void")
 	}
 	for first, k := uint32(0), 0; first < t.Limit; k++ {
 		n, m, is, homes, counts := t.Meta(first)
@@ -56,7 +56,7 @@ func (ns *names) find() {
 		if first += n; at == Arena(p).Table.Void() {
 			continue
 		}
-		slots(at, int(n), 1<<16+k, fmt.Sprintf("page%d", k))
+		total(at, int(n), 1<<16+k, fmt.Sprintf("page%d", k))
 		add(m, 1, is, 1<<17+k, fmt.Sprintf("meta%d", k))
 		add(unsafe.Pointer(&homes[0]), len(homes), reflect.TypeFor[atom.Uint32](), 3<<17+k, fmt.Sprintf("homes%d", k))
 		if counts != nil {
