@@ -97,7 +97,7 @@ part_quick() { # formatting, modules, vet, staticcheck, short tests
 	# The whole gate runs the other packages under the race detector, where they do the same.
 	step "short tests, without the race detector"
 	local packages=./...
-	[ -z "$whole" ] || packages=". ./epoch ./shard ./pool/... ./internal/atom ./internal/check/comments ./internal/check/mutants"
+	[ -z "$whole" ] || packages=". ./epoch ./shard/... ./pool/... ./internal/atom ./internal/check/comments ./internal/check/mutants"
 	go test -vet=off -short $packages
 
 	step "steps, counted"
@@ -118,7 +118,7 @@ part_race() { # the README's test command; no preemption by signals
 	# it takes elsewhere. Programs of one goroutine are left out.
 	step "without preemption by signals, beside four busy loops a processor"
 	busy
-	GODEBUG=asyncpreemptoff=1 go test -vet=off -count=1 -short -skip 'Replay|Snapshot|ForgedOrders|Inline|AllocateNothing|MatchModel|TestTrim|SharedWorker' . ./epoch ./shard ./pool
+	GODEBUG=asyncpreemptoff=1 go test -vet=off -count=1 -short -skip 'Replay|Snapshot|ForgedOrders|Inline|AllocateNothing|MatchModel|TestTrim|SharedWorker' . ./epoch ./shard/... ./pool
 	idle
 
 	if [ -z "$short" ]; then
@@ -139,7 +139,7 @@ part_debug() { # the tests with records of who did what
 	# Without some long tests of what records do not change.
 	local skip='^Test(SnapshotRoundTrip|TrimGivesMemoryBack|BacklogDoesNotWaitForLaterGuards|DrawnReplaysAreTheSame|IdleWorkerKeepsNoTrimmedPage|SynchronizeStopsInABacklog|CollectorDoesNotChangeAReplay|RestoredReplayGoesOn|SnapshotsDoNotChangeAReplay|ForgedOrders|BoundedPoolDoesNotEnd)$'
 	[ -n "$short" ] || skip='^$'
-	go test -vet=off -short -tags coatcheck_debug -skip "$skip" ./shard ./pool ./pool/pooltest ./pool/poolhttp ./pool/cgohandle ./pool/command ./pool/dense ./pool/pending ./pool/table ./pool/tree
+	go test -vet=off -short -tags coatcheck_debug -skip "$skip" ./shard/... ./pool ./pool/pooltest ./pool/poolhttp ./pool/cgohandle ./pool/command ./pool/dense ./pool/pending ./pool/table ./pool/tree
 }
 
 part_explore() { # schedules of the scenarios
@@ -256,7 +256,7 @@ part_home() { # a clone can be given another path, published and imported
 }
 
 part_oldest() { # the core's tests by the oldest Go that go.mod allows, on one processor
-	local oldest packages=". ./epoch ./shard ./pool"
+	local oldest packages=". ./epoch ./shard/... ./pool"
 	oldest=go$(sed -n 's/^go //p' go.mod)
 	[ -n "$short" ] || packages=./...
 	step "on one processor, by $oldest"
@@ -270,7 +270,7 @@ part_oldest() { # the core's tests by the oldest Go that go.mod allows, on one p
 
 part_bits32() { # all packages, and tests, on 32 bits
 	# The structures above pool know no words, but for those of cgohandle.
-	local platform="./epoch ./shard ./pool/internal/codec ./pool/internal/handle ./pool ./pool/cgohandle"
+	local platform="./epoch ./shard/... ./pool/internal/codec ./pool/internal/handle ./pool ./pool/cgohandle"
 	[ -n "$short" ] || platform=./...
 	step "all packages for 32 bits"
 	GOARCH=386 go build ./...
@@ -297,6 +297,6 @@ part_arm64() { # tests on arm64 in an emulator; part of -full alone
 	local cpu
 	for cpu in cortex-a53 max; do
 		CGO_ENABLED=0 GOARCH=arm64 COATCHECK_FULL='' go test -vet=off -count=1 \
-			-exec "env -u GOGC qemu-aarch64-static -cpu $cpu" ./epoch ./shard ./pool
+			-exec "env -u GOGC qemu-aarch64-static -cpu $cpu" ./epoch ./shard/... ./pool
 	done
 }

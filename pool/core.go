@@ -5,6 +5,7 @@ import (
 
 	"coatcheck/internal/atom"
 	"coatcheck/shard"
+	"coatcheck/shard/slots"
 )
 
 // core is a pool without its T: all that works on words. [Pool] adds the verbs that read or
@@ -76,7 +77,7 @@ func (c *core) frame(pl *plan) {
 }
 
 // pages returns the current table of pages. It panics for a zero Pool, which has none.
-func (c *core) pages() *shard.PageTable {
+func (c *core) pages() *slots.PageTable {
 	t := c.arena.Table.Current.Load()
 	if t == nil {
 		panic(zeroPool)

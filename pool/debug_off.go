@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"coatcheck/epoch"
-	"coatcheck/shard"
+	"coatcheck/shard/slots"
 )
 
 // debugging is false without the build tag coatcheck_debug, and in tests that explore
@@ -30,17 +30,24 @@ func clock(d *tracedDomain) *epoch.Domain { return d }
 
 func misuse(text string, _ *tracedPin) string { return text }
 
-func (lives) Began(uint64, string)     {}
-func (lives) Ended(uint64, string)     {}
-func (lives) Dropped(uint64, string)   {}
+func (lives) Began(uint64, string) {}
+
+func (lives) Ended(uint64, string) {}
+
+func (lives) Dropped(uint64, string) {}
+
 func (lives) tell(uint64, bool) string { return "" }
 
-func (set) tell(*strings.Builder)        {}
+func (set) tell(*strings.Builder) {}
+
 func (set) tellDropped(*strings.Builder) {}
 
-func (*mark) opened(set, string, string)  {}
-func (*mark) closed(set, string)          {}
-func (*mark) dropped(set, string)         {}
+func (*mark) opened(set, string, string) {}
+
+func (*mark) closed(set, string) {}
+
+func (*mark) dropped(set, string) {}
+
 func (*mark) watched(set, string, string) {}
 
 func (set) Drops() int { return 0 }
@@ -49,4 +56,4 @@ func (*user) enter() func() { return nil }
 
 func warnOfCopy[T any]() {}
 
-func (c *core) mustBeUntouched(*shard.Hook, uint64) {}
+func (c *core) mustBeUntouched(*slots.Hook, uint64) {}

@@ -4,11 +4,15 @@ package pool
 
 import (
 	"fmt"
+	"log"
+	"reflect"
 	"strings"
+	"sync"
 
 	"coatcheck/epoch"
 	"coatcheck/pool/internal/trace"
 	"coatcheck/shard"
+	"coatcheck/shard/slots"
 )
 
 // debugging reports whether the pool records the calls that insert, remove, open and close,
@@ -48,7 +52,8 @@ func (l lives) tell(h uint64, ended bool) string {
 
 // tell writes lines with the calls that opened what is open, and tellDropped those of what
 // was dropped.
-func (s set) tell(b *strings.Builder)        { s.WriteOpen(b, "\t") }
+func (s set) tell(b *strings.Builder) { s.WriteOpen(b, "\t") }
+
 func (s set) tellDropped(b *strings.Builder) { s.WriteDropped(b, "\t") }
 
 // mark is part of what is opened, and refers to its record.
@@ -59,8 +64,10 @@ type mark struct {
 }
 
 func (m *mark) opened(s set, action, name string) { m.item = s.Open(action, name) }
-func (m *mark) closed(s set, action string)       { s.Close(m.item, action) }
-func (m *mark) dropped(s set, action string)      { s.Drop(m.item, action) }
+
+func (m *mark) closed(s set, action string) { s.Close(m.item, action) }
+
+func (m *mark) dropped(s set, action string) { s.Drop(m.item, action) }
 
 // forgotten is what records say of Guards and Refs that the garbage collector found.
 const forgotten = "dropped, and never given back"
@@ -83,7 +90,7 @@ func (u *user) enter() (leave func()) {
 }
 
 // mustBeUntouched panics if the slot, which was claimed as h, was written to while it was vacant.
-func (c *core) mustBeUntouched(slot *shard.Hook, h uint64) {
+func (c *core) mustBeUntouched(slot *slots.Hook, h uint64) {
 	if c.arena.Untouched(slot) {
 		return
 	}
@@ -140,4 +147,44 @@ func misuse(text string, g *tracedPin) string {
 	b.WriteString(text)
 	g.guards.WriteItem(&b, g.item)
 	return b.String()
+}
+
+// copied has the types of values that warnOfCopy has met.
+var copied sync.Map
+
+// warnOfCopy logs, once for each type, that the caller copies values with a field that others
+// change in place: a lock or an atomic. Vet reports the copies of such a field, but not where the
+// value has type T.
+func warnOfCopy[T any]() {
+	t := reflect.TypeFor[T]()
+	if _, known := copied.LoadOrStore(t, nil); known {
+		return
+	}
+	if part := changing(t, t.String()); part != "" {
+		log.Printf("pool: Get, MustGet and Take copy a value without synchronization, but %s. "+
+			"Use View, a Guard or Hold, or keep pointers in the pool. Only the first call is logged for each type:%s", part, trace.Caller())
+	}
+}
+
+// changing returns the first part of type t that has a Lock method or is an atomic, and "" if there
+// is none. name is the part's name.
+func changing(t reflect.Type, name string) string {
+	_, locks := reflect.PointerTo(t).MethodByName("Lock")
+	_, refers := t.MethodByName("Lock") // such as an embedded *sync.Mutex, which a copy shares
+	switch {
+	case locks && !refers && t.PkgPath() != "sync/atomic":
+		return name + " (" + t.String() + ") has a Lock method"
+	case t.PkgPath() == "sync/atomic":
+		return name + " (" + t.String() + ") is an atomic"
+	case t.Kind() == reflect.Array && t.Len() > 0:
+		return changing(t.Elem(), name+"[0]")
+	case t.Kind() == reflect.Struct:
+		for i := range t.NumField() {
+			f := t.Field(i)
+			if part := changing(f.Type, name+"."+f.Name); part != "" {
+				return part
+			}
+		}
+	}
+	return ""
 }

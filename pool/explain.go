@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"coatcheck/shard"
+	"coatcheck/shard/slots"
 )
 
 // Explain describes h in a text for people: h is live, stale, or was never issued by this pool.
@@ -22,26 +22,26 @@ func (c *core) explain(h uint64) string {
 	return text + c.records.lives.tell(h, ended)
 }
 
-// state returns what the words say. over reports whether h had a life that is over, or may
+// state returns what the words say. ended reports whether h had a life that is over, or may
 // have had one in another pool.
 func (c *core) state(h uint64) (text string, ended bool) {
 	say := func(format string, args ...any) string {
 		return fmt.Sprintf("%s "+format, append([]any{textOf(h)}, args...)...)
 	}
 	t := c.pages()
-	i, g := shard.Low(h), shard.Generation(h)
+	i, g := slots.Low(h), slots.Generation(h)
 	switch {
 	case h == 0:
 		return say("is the zero Handle, which names nothing"), false
-	case !shard.IsLive(h) || g > shard.LastGeneration:
-		return say("is malformed: generations are odd, and end at %d", uint32(shard.LastGeneration)), false
+	case !slots.IsLive(h) || g > slots.LastGeneration:
+		return say("is malformed: generations are odd, and end at %d", uint32(slots.LastGeneration)), false
 	case i >= t.Limit:
 		return say("was never issued by this pool, which has memory for %d slots", t.Limit), false
 	case g < c.arena.FirstGeneration:
 		return say("was never issued by this pool, whose generations begin at %d", c.arena.FirstGeneration), false
 	}
 	word := t.At(i).Word.Load()
-	now := cmp.Or(shard.Generation(word), c.arena.FreshGeneration-1) // or the memory was never used
+	now := cmp.Or(slots.Generation(word), c.arena.FreshGeneration-1) // or the memory was never used
 	floor, gone := t.Floor(i)
 	switch {
 	case gone && g < floor:
@@ -56,9 +56,9 @@ func (c *core) state(h uint64) (text string, ended bool) {
 		return say("was never issued by this pool: its slot has come to generation %d", now), false
 	}
 	fate := "is vacant"
-	if now == shard.Spent {
+	if now == slots.Spent {
 		fate = "has used up its generations and is never reused"
-	} else if shard.IsLive(word) {
+	} else if slots.IsLive(word) {
 		fate = fmt.Sprintf("was reused and is live as %s", textOf(word))
 	} else if refs, _ := t.Holding(i); refs > 0 {
 		fate = "is kept by " + counted(refs, "Ref")

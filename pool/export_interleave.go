@@ -6,7 +6,9 @@ import (
 	"context"
 	"io"
 
+	"coatcheck/internal/atom"
 	"coatcheck/shard"
+	"coatcheck/shard/slots"
 )
 
 // What internal/check/explore looks at, in builds that explore schedules alone, and
@@ -14,11 +16,11 @@ import (
 
 // NewTiny is New with units of 1<<(shift/2) slots, and pages that grow to 1<<shift.
 func NewTiny[T any](opts *Options[T], shift uint8) (*Pool[T], error) {
-	return NewSized(opts, shard.PageSizes{Unit: shift / 2, Page: shift, Most: shift + 2})
+	return NewSized(opts, slots.PageSizes{Unit: shift / 2, Page: shift, Most: shift + 2})
 }
 
 // NewSized is New with pages of the given sizes.
-func NewSized[T any](opts *Options[T], sizes shard.PageSizes) (*Pool[T], error) {
+func NewSized[T any](opts *Options[T], sizes slots.PageSizes) (*Pool[T], error) {
 	pl, err := opts.plan()
 	if err != nil {
 		return nil, err
@@ -31,11 +33,11 @@ func NewSized[T any](opts *Options[T], sizes shard.PageSizes) (*Pool[T], error) 
 
 // ReadTiny is ReadFrom with the pages of NewTiny.
 func ReadTiny[T any](r io.Reader, opts *Options[T], shift uint8) (*Pool[T], error) {
-	return ReadSized(r, opts, shard.PageSizes{Unit: shift / 2, Page: shift, Most: shift + 2})
+	return ReadSized(r, opts, slots.PageSizes{Unit: shift / 2, Page: shift, Most: shift + 2})
 }
 
 // ReadSized is ReadFrom with pages of the given sizes.
-func ReadSized[T any](r io.Reader, opts *Options[T], sizes shard.PageSizes) (*Pool[T], error) {
+func ReadSized[T any](r io.Reader, opts *Options[T], sizes slots.PageSizes) (*Pool[T], error) {
 	pl, err := opts.plan()
 	if err != nil {
 		return nil, err
@@ -48,15 +50,23 @@ func ReadSized[T any](r io.Reader, opts *Options[T], sizes shard.PageSizes) (*Po
 	return p, nil
 }
 
-func Arena[T any](p *Pool[T]) *shard.Arena            { return &p.arena }
-func Domain[T any](p *Pool[T]) *tracedDomain          { return &p.domain }
-func Slot[T any](p *Pool[T], i uint32) *shard.Slot[T] { return shard.At[T](p.arena.Table.Pages(), i) }
-func Magazine[T any](w *Worker[T]) *shard.Magazine    { return w.slots }
-func IsClosed[T any](w *Worker[T]) bool               { return w.pool == nil }
-func DropWorker[T any](w *Worker[T])                  { w.end.dropped() }
-func DropReservation[T any](r *Reservation[T])        { r.core.dropped(r.open) }
-func IsOpen[T any](r *Reservation[T]) bool            { return r.open.h.Load() != 0 }
-func CopyWithoutPin(enabled bool)                     { copiesWithoutPin = enabled }
+func Arena[T any](p *Pool[T]) *shard.Arena { return &p.arena }
+
+func Domain[T any](p *Pool[T]) *tracedDomain { return &p.domain }
+
+func Slot[T any](p *Pool[T], i uint32) *slots.Slot[T] { return slots.At[T](p.arena.Table.Pages(), i) }
+
+func Magazine[T any](w *Worker[T]) *shard.Magazine { return w.slots }
+
+func IsClosed[T any](w *Worker[T]) bool { return w.pool == nil }
+
+func DropWorker[T any](w *Worker[T]) { w.end.dropped() }
+
+func DropReservation[T any](r *Reservation[T]) { r.core.dropped(r.open) }
+
+func IsOpen[T any](r *Reservation[T]) bool { return r.open.h.Load() != 0 }
+
+func CopyWithoutPin(enabled bool) { atom.CopiesWithoutPin = enabled }
 
 // ClosedWorker is the text of a panic.
 const ClosedWorker = shard.Closed

@@ -5,7 +5,7 @@ package pool
 import (
 	"io"
 
-	"coatcheck/shard"
+	"coatcheck/shard/slots"
 )
 
 // What export_interleave.go has in builds that explore schedules.
@@ -13,11 +13,11 @@ import (
 // NewTiny is New with units of 1<<(shift/2) slots, and pages that grow to 1<<shift, so that small
 // tests cross every boundary.
 func NewTiny[T any](opts *Options[T], shift uint8) (*Pool[T], error) {
-	return NewSized(opts, shard.PageSizes{Unit: shift / 2, Page: shift, Most: shift + 2})
+	return NewSized(opts, slots.PageSizes{Unit: shift / 2, Page: shift, Most: shift + 2})
 }
 
 // NewSized is New with pages of the given sizes.
-func NewSized[T any](opts *Options[T], sizes shard.PageSizes) (*Pool[T], error) {
+func NewSized[T any](opts *Options[T], sizes slots.PageSizes) (*Pool[T], error) {
 	pl, err := opts.plan()
 	if err != nil {
 		return nil, err
@@ -30,11 +30,11 @@ func NewSized[T any](opts *Options[T], sizes shard.PageSizes) (*Pool[T], error) 
 
 // ReadTiny is ReadFrom with the pages of NewTiny.
 func ReadTiny[T any](r io.Reader, opts *Options[T], shift uint8) (*Pool[T], error) {
-	return ReadSized(r, opts, shard.PageSizes{Unit: shift / 2, Page: shift, Most: shift + 2})
+	return ReadSized(r, opts, slots.PageSizes{Unit: shift / 2, Page: shift, Most: shift + 2})
 }
 
 // ReadSized is ReadFrom with pages of the given sizes.
-func ReadSized[T any](r io.Reader, opts *Options[T], sizes shard.PageSizes) (*Pool[T], error) {
+func ReadSized[T any](r io.Reader, opts *Options[T], sizes slots.PageSizes) (*Pool[T], error) {
 	pl, err := opts.plan()
 	if err != nil {
 		return nil, err

@@ -5,7 +5,7 @@ import (
 	"unsafe"
 
 	"coatcheck/internal/atom"
-	"coatcheck/shard"
+	"coatcheck/shard/slots"
 )
 
 // What tests need of the inside of a pool, in all builds. Fields that other packages do not
@@ -47,7 +47,7 @@ func CellBytes[T any](p *Pool[T]) int64 { return p.domain.Bytes() }
 func Image[T any](p *Pool[T]) (words []uint64, values []T) {
 	t := p.pages()
 	for i := range t.Limit {
-		slot := shard.At[T](t, i)
+		slot := slots.At[T](t, i)
 		words = append(words, slot.Word.Load())
 		values = append(values, slot.Value)
 	}

@@ -5,14 +5,14 @@ import (
 	"unsafe"
 
 	"coatcheck/internal/atom"
-	"coatcheck/shard"
+	"coatcheck/shard/slots"
 )
 
 // Look-ups load the table of pages, find the slot, and compare its word with the handle.
 //
 // Contains and the two Pointers are inlined into the caller's loop, which halves their cost. The
 // compiler's budget for inlining has no room for a call, and hardly any for an accessor. So
-// they compute the slot's address as shard.At does (unsafe register, U2), and panic with a
+// they compute the slot's address as slots.At does (unsafe register, U2), and panic with a
 // constant. TestLookupsInline checks it. Pool.Get loads the word twice and exceeds the
 // budget; of it, only the check for a zero Pool is inlined.
 
@@ -42,14 +42,14 @@ func (p *Pool[T]) get(h Handle[T]) (v T, ok bool) {
 	if debugging {
 		warnOfCopy[T]()
 	}
-	if !copiesWithoutPin {
+	if !atom.CopiesWithoutPin {
 		return p.getPinned(h)
 	}
 	t := p.arena.Table.Current.Load() // observes (P2)
 	i := uint32(h)
 	if i < t.Limit {
-		s := (*shard.Slot[T])(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(t.Array, uint64(i)*t.Inverse>>32*pointerSize)),
-			uintptr(i&t.Mask)*unsafe.Sizeof(shard.Slot[T]{})-unsafe.Offsetof(shard.Slot[T]{}.Hook)))
+		s := (*slots.Slot[T])(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(t.Array, uint64(i)*t.Inverse>>32*pointerSize)),
+			uintptr(i&t.Mask)*unsafe.Sizeof(slots.Slot[T]{})-unsafe.Offsetof(slots.Slot[T]{}.Hook)))
 		if s.Word.Load() == uint64(h) { // observes (P1)
 			atom.Between()
 			// Until the second load of the word, v may be torn, and must not be used (L12).
@@ -75,8 +75,8 @@ func (p *Pool[T]) Contains(h Handle[T]) (live bool) {
 	}
 	i := uint32(h)
 	if i < t.Limit {
-		s := (*shard.Slot[T])(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(t.Array, uint64(i)*t.Inverse>>32*pointerSize)),
-			uintptr(i&t.Mask)*unsafe.Sizeof(shard.Slot[T]{})-unsafe.Offsetof(shard.Slot[T]{}.Hook)))
+		s := (*slots.Slot[T])(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(t.Array, uint64(i)*t.Inverse>>32*pointerSize)),
+			uintptr(i&t.Mask)*unsafe.Sizeof(slots.Slot[T]{})-unsafe.Offsetof(slots.Slot[T]{}.Hook)))
 		live = s.Word.Load() == uint64(h)
 	}
 	return
@@ -105,8 +105,8 @@ func (p *Pool[T]) Pointer(h Handle[T]) (v *T, ok bool) {
 	}
 	i := uint32(h)
 	if i < t.Limit {
-		s := (*shard.Slot[T])(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(t.Array, uint64(i)*t.Inverse>>32*pointerSize)),
-			uintptr(i&t.Mask)*unsafe.Sizeof(shard.Slot[T]{})-unsafe.Offsetof(shard.Slot[T]{}.Hook)))
+		s := (*slots.Slot[T])(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(t.Array, uint64(i)*t.Inverse>>32*pointerSize)),
+			uintptr(i&t.Mask)*unsafe.Sizeof(slots.Slot[T]{})-unsafe.Offsetof(slots.Slot[T]{}.Hook)))
 		if s.Word.Load() == uint64(h) { // observes (P1)
 			return &s.Value, true
 		}
@@ -139,7 +139,7 @@ func (p *Pool[T]) View(h Handle[T], f func(*T)) bool {
 	if h.Index() >= t.Limit {
 		return false
 	}
-	k := &shard.At[T](t, h.Index()).Hook
+	k := &slots.At[T](t, h.Index()).Hook
 	if k.Word.Load() != uint64(h) {
 		return false // without a pin
 	}
@@ -150,7 +150,7 @@ func (p *Pool[T]) View(h Handle[T], f func(*T)) bool {
 	if k.Word.Load() != uint64(h) { // observes (P1)
 		return false
 	}
-	f(shard.ValueOf[T](k))
+	f(slots.ValueOf[T](k))
 	return true
 }
 
@@ -168,8 +168,8 @@ func (g *Guard[T]) Pointer(h Handle[T]) (v *T, ok bool) {
 	t := g.pool.arena.Table.Current.Load() // observes (P2)
 	i := uint32(h)
 	if i < t.Limit {
-		s := (*shard.Slot[T])(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(t.Array, uint64(i)*t.Inverse>>32*pointerSize)),
-			uintptr(i&t.Mask)*unsafe.Sizeof(shard.Slot[T]{})-unsafe.Offsetof(shard.Slot[T]{}.Hook)))
+		s := (*slots.Slot[T])(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(t.Array, uint64(i)*t.Inverse>>32*pointerSize)),
+			uintptr(i&t.Mask)*unsafe.Sizeof(slots.Slot[T]{})-unsafe.Offsetof(slots.Slot[T]{}.Hook)))
 		if s.Word.Load() == uint64(h) { // observes (P1)
 			return &s.Value, true
 		}
@@ -182,7 +182,7 @@ func (g *Guard[T]) Pointer(h Handle[T]) (v *T, ok bool) {
 func (p *Pool[T]) getPinned(h Handle[T]) (v T, ok bool) {
 	g := p.domain.PinTransient()
 	if t := p.arena.Table.Current.Load(); h.Index() < t.Limit {
-		if slot := shard.At[T](t, h.Index()); slot.Word.Load() == uint64(h) { // observes (P1)
+		if slot := slots.At[T](t, h.Index()); slot.Word.Load() == uint64(h) { // observes (P1)
 			v, ok = slot.Value, true
 		}
 	}

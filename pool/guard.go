@@ -1,6 +1,6 @@
 package pool
 
-import "coatcheck/shard"
+import "coatcheck/shard/slots"
 
 // Guard protects values in place. While it is pinned, each pointer that it returned keeps its
 // value, even if the value is removed: its slot is not zeroed, not Reset and not reused. Removals
@@ -50,7 +50,7 @@ func (g *Guard[T]) Unpin() {
 }
 
 // pages returns the current table.
-func (g *Guard[T]) pages() *shard.PageTable {
+func (g *Guard[T]) pages() *slots.PageTable {
 	if g.pool == nil {
 		panic(unpinned)
 	}
@@ -60,5 +60,6 @@ func (g *Guard[T]) pages() *shard.PageTable {
 // noCopy makes vet report copies.
 type noCopy struct{}
 
-func (*noCopy) Lock()   {}
+func (*noCopy) Lock() {}
+
 func (*noCopy) Unlock() {}

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"coatcheck/shard"
+	"coatcheck/shard/slots"
 )
 
 // Handle names one life of one slot of a pool. Its low 32 bits are the slot's index. Its high 32
@@ -23,10 +23,10 @@ import (
 type Handle[T any] uint64
 
 // Index returns the index of the slot.
-func (h Handle[T]) Index() uint32 { return shard.Low(uint64(h)) }
+func (h Handle[T]) Index() uint32 { return slots.Low(uint64(h)) }
 
 // Generation returns the generation of the slot's life that h names.
-func (h Handle[T]) Generation() uint32 { return shard.Generation(uint64(h)) }
+func (h Handle[T]) Generation() uint32 { return slots.Generation(uint64(h)) }
 
 // IsZero reports whether h is the zero Handle, which names nothing.
 func (h Handle[T]) IsZero() bool { return h == 0 }
@@ -44,9 +44,9 @@ func appendText(b []byte, h uint64) []byte {
 	if h == 0 {
 		return append(b, textOfZero...)
 	}
-	b = strconv.AppendUint(b, uint64(shard.Low(h)), 10)
+	b = strconv.AppendUint(b, uint64(slots.Low(h)), 10)
 	b = append(b, textSep...)
-	return strconv.AppendUint(b, uint64(shard.Generation(h)), 10)
+	return strconv.AppendUint(b, uint64(slots.Generation(h)), 10)
 }
 
 // Format implements [fmt.Formatter]: %v, %s and %q print the text of String, and verbs for numbers,
@@ -72,7 +72,7 @@ func (h Handle[T]) AppendText(b []byte) ([]byte, error) {
 
 // mustHaveText returns an error for what no pool has issued.
 func mustHaveText(h uint64) error {
-	if h != 0 && !shard.IsLive(h) {
+	if h != 0 && !slots.IsLive(h) {
 		return fmt.Errorf("pool: handle %s has no text: its generation is even", textOf(h))
 	}
 	return nil
@@ -119,7 +119,7 @@ func parse(s string) (uint64, error) {
 	left, right, _ := strings.Cut(s, textSep)
 	index, _ := strconv.ParseUint(left, 10, 32)
 	generation, _ := strconv.ParseUint(right, 10, 32)
-	h := shard.Pack(uint32(generation), uint32(index))
+	h := slots.Pack(uint32(generation), uint32(index))
 	// Whatever is wrong with a number, it has another text.
 	if textOf(h) != s || generation%2 == 0 && h != 0 {
 		return 0, fmt.Errorf("pool: handle %q: want %q, or index@generation in decimal, with an odd generation", s, textOfZero)

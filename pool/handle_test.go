@@ -170,13 +170,13 @@ func TestLookupsInline(t *testing.T) {
 		"Pool.Remove":   `inline\.go:\d+:\d+: inlining call to pool\.\(\*Pool\[.*\]\)\.Remove`,
 		"Worker.Remove": `inline\.go:\d+:\d+: inlining call to pool\.\(\*Worker\[.*\]\)\.Remove`,
 		"atomic loads":  `inline\.go:\d+:\d+: inlining call to atomic\.\(\*Uint64\)\.Load`,
-		"Local":         `slot\.go:\d+:\d+: inlining call to shard\.\(\*Arena\)\.Local`,
-		"hints":         `slot\.go:\d+:\d+: inlining call to hint\.Of`,
+		"Local":         `insert\.go:\d+:\d+: inlining call to shard\.\(\*Arena\)\.Local`,
+		"hints":         `insert\.go:\d+:\d+: inlining call to hint\.Of`,
 		"frames":        `insert\.go:\d+:\d+: inlining call to hint\.Frame`,
 
-		"an index in dense":      `dense/lookup\.go:\d+:\d+: inlining call to shard\.Low`,
-		"a generation in dense":  `dense/lookup\.go:\d+:\d+: inlining call to shard\.Generation`,
-		"a handle made by dense": `dense/create\.go:\d+:\d+: inlining call to shard\.Pack`,
+		"an index in dense":      `dense/lookup\.go:\d+:\d+: inlining call to slots\.Low`,
+		"a generation in dense":  `dense/lookup\.go:\d+:\d+: inlining call to slots\.Generation`,
+		"a handle made by dense": `dense/create\.go:\d+:\d+: inlining call to slots\.Pack`,
 	} {
 		require.True(t, regexp.MustCompile(said).Match(out), "%s is not put into its caller", what)
 	}

@@ -7,7 +7,7 @@ import (
 
 	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
-	"coatcheck/shard"
+	"coatcheck/shard/slots"
 )
 
 // What these tests have in common, beside package testkit.
@@ -23,7 +23,7 @@ func tiny[T any](t testing.TB, opts *pool.Options[T]) *pool.Pool[T] {
 // paired returns a pool with pages of two slots.
 func paired[T any](t testing.TB, opts *pool.Options[T]) *pool.Pool[T] {
 	t.Helper()
-	p, err := pool.NewSized(opts, shard.PageSizes{Unit: 1, Page: 1, Most: 2})
+	p, err := pool.NewSized(opts, slots.PageSizes{Unit: 1, Page: 1, Most: 2})
 	require.NoError(t, err)
 	return p
 }

@@ -5,6 +5,7 @@ import (
 
 	"coatcheck/internal/hint"
 	"coatcheck/shard"
+	"coatcheck/shard/slots"
 )
 
 // Insert stores v in a vacant slot and returns its handle. If there is no vacant slot, the error
@@ -72,16 +73,16 @@ func (p *Pool[T]) TryInsertFunc(init func(h Handle[T], v *T) error) (Handle[T], 
 }
 
 // publish stores v in a slot that the caller claimed as h, and makes it live.
-func (p *Pool[T]) publish(slot *shard.Hook, h uint64, v T) Handle[T] {
+func (p *Pool[T]) publish(slot *slots.Hook, h uint64, v T) Handle[T] {
 	if debugging {
 		p.mustBeUntouched(slot, h)
 	}
-	*shard.ValueOf[T](slot) = v
+	*slots.ValueOf[T](slot) = v
 	return p.live(slot, h)
 }
 
 // live makes the value live that is in a slot that the caller claimed as h.
-func (p *Pool[T]) live(slot *shard.Hook, h uint64) Handle[T] {
+func (p *Pool[T]) live(slot *slots.Hook, h uint64) Handle[T] {
 	slot.Publish(h)
 	if debugging {
 		p.records.lives.Began(h, "inserted")
@@ -92,7 +93,7 @@ func (p *Pool[T]) live(slot *shard.Hook, h uint64) Handle[T] {
 // construct runs init, or try if init is nil, on a slot that was claimed as h, and makes the value
 // live. If slot is nil, construct claims one first. To wrap init in a try would cost 30
 // instructions, and so would a function that claims a slot and calls this one.
-func (p *Pool[T]) construct(slot *shard.Hook, h uint64, init func(Handle[T], *T), try func(Handle[T], *T) error) (Handle[T], error) {
+func (p *Pool[T]) construct(slot *slots.Hook, h uint64, init func(Handle[T], *T), try func(Handle[T], *T) error) (Handle[T], error) {
 	if slot == nil {
 		var err error
 		if slot, h, err = p.arena.Claim(hint.Frame()); err != nil {
@@ -104,10 +105,10 @@ func (p *Pool[T]) construct(slot *shard.Hook, h uint64, init func(Handle[T], *T)
 	}
 	u := unfinished{core: &p.core, slot: slot, h: h}
 	defer u.giveBack()
-	shard.Blank[T](&p.arena.Layout, slot)
+	slots.Blank[T](&p.arena.Layout, slot)
 	if init != nil {
-		init(Handle[T](h), shard.ValueOf[T](slot))
-	} else if err := try(Handle[T](h), shard.ValueOf[T](slot)); err != nil {
+		init(Handle[T](h), slots.ValueOf[T](slot))
+	} else if err := try(Handle[T](h), slots.ValueOf[T](slot)); err != nil {
 		return 0, err
 	}
 	u.slot = nil
@@ -117,7 +118,7 @@ func (p *Pool[T]) construct(slot *shard.Hook, h uint64, init func(Handle[T], *T)
 // unfinished is a value whose constructor runs.
 type unfinished struct {
 	core *core
-	slot *shard.Hook // nil when the constructor has returned
+	slot *slots.Hook // nil when the constructor has returned
 	h    uint64
 }
 

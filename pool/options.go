@@ -8,7 +8,7 @@ import (
 	"runtime"
 
 	"coatcheck/internal/pointers"
-	"coatcheck/shard"
+	"coatcheck/shard/slots"
 )
 
 // Options configure a pool. The zero value has the defaults.
@@ -125,9 +125,9 @@ type plan struct {
 
 	value  reflect.Type // T
 	name   func() string
-	layout shard.Layout // of its slots
+	layout slots.Layout // of its slots
 	slots  uint64       // the greatest number that there may ever be
-	pages  shard.PageSizes
+	pages  slots.PageSizes
 }
 
 // plan returns the plan of a pool of T, or an error if an option is invalid.
@@ -147,7 +147,7 @@ func (o *Options[T]) plan() (*plan, error) {
 		value:       reflect.TypeFor[T](),
 		name:        nameOf[T],
 	}
-	pl.layout = shard.LayoutOf(pointers.In(pl.value), o.Reset)
+	pl.layout = slots.LayoutOf(pointers.In(pl.value), o.Reset)
 	return pl, pl.complete()
 }
 
@@ -174,22 +174,22 @@ func (pl *plan) complete() error {
 		return fail("Shards is %d; want 0 (the default) to %d", pl.shards, maxShards)
 	case pl.traceGuards < 0 || uint64(pl.traceGuards) > math.MaxUint32:
 		return fail("TraceGuards is %d; want 0 (none), or to record one in so many", pl.traceGuards)
-	case pl.origin|1 > shard.LastGeneration:
-		return fail("Origin is %d; the last generation is %d", pl.origin, uint32(shard.LastGeneration))
+	case pl.origin|1 > slots.LastGeneration:
+		return fail("Origin is %d; the last generation is %d", pl.origin, uint32(slots.LastGeneration))
 	}
 	if pl.origin != 0 {
 		pl.origin |= 1 // or it is chosen by build, or comes with a snapshot
 	}
 	pl.shards = cmp.Or(pl.shards, min(shardsPerProc*runtime.GOMAXPROCS(0), maxShards))
-	pl.slots = shard.MaxSlots
+	pl.slots = slots.MaxSlots
 	if pl.capacity > 0 {
 		pl.shards = min(pl.shards, max(1, pl.capacity/slotsPerShard))
 	}
 	pl.replays = pl.origin != 0 && pl.shards == 1
 	size := pl.layout.Size
-	if pl.preallocate && !shard.Fits(uint64(pl.capacity), size) {
+	if pl.preallocate && !slots.Fits(uint64(pl.capacity), size) {
 		return fail("Preallocate: %d slots of %d bytes do not fit into the address space", pl.capacity, size)
 	}
-	pl.pages = shard.PagesOf(size, uint64(pl.capacity))
+	pl.pages = slots.PagesOf(size, uint64(pl.capacity))
 	return nil
 }

@@ -3,6 +3,7 @@ package pool
 import (
 	"coatcheck/internal/atom"
 	"coatcheck/shard"
+	"coatcheck/shard/slots"
 )
 
 // Ref keeps one value for a long time, such as across blocking calls. It prevents the reuse of
@@ -72,7 +73,7 @@ func (r *Ref[T]) Pointer() *T {
 	if r.state.Load()&open == 0 {
 		panic(releasedRef)
 	}
-	return shard.ValueOf[T](r.held.Slot())
+	return slots.ValueOf[T](r.held.Slot())
 }
 
 // Handle returns the handle of the value, which is stale if the value was removed.

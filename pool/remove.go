@@ -4,7 +4,7 @@ import (
 	"iter"
 
 	"coatcheck/internal/hint"
-	"coatcheck/shard"
+	"coatcheck/shard/slots"
 )
 
 // Remove ends the life of the value that h names. It returns true for exactly one caller per
@@ -38,7 +38,7 @@ func (p *Pool[T]) Take(h Handle[T]) (v T, ok bool) {
 	}
 	s, k, seen := p.arena.Unlink(hint.Frame(), uint64(h))
 	if k != nil {
-		v, ok = *shard.ValueOf[T](k), true
+		v, ok = *slots.ValueOf[T](k), true
 		s.Retire(k, uint64(h), seen)
 	}
 	p.ended(uint64(h), ok)
@@ -90,7 +90,7 @@ func (p *Pool[T]) drain(h Handle[T], yield func(Handle[T], T) bool) (unfinished 
 	}()
 	s, k, seen := p.arena.Unlink(hint.Frame(), uint64(h))
 	if k != nil {
-		v, moved = *shard.ValueOf[T](k), true
+		v, moved = *slots.ValueOf[T](k), true
 		s.Retire(k, uint64(h), seen)
 	}
 	removed = true
@@ -132,7 +132,7 @@ func (c *core) clear() int {
 		page, n := t.At(first), t.Beside(first, t.Limit)
 		for j := range n {
 			// A word with the slot's own index is live (I4).
-			if h := c.neighbour(page, j).Word.Load(); shard.Low(h) == first+j {
+			if h := c.neighbour(page, j).Word.Load(); slots.Low(h) == first+j {
 				c.ended(h, r.Remove(h))
 			}
 		}

@@ -16,7 +16,7 @@ import (
 
 	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
-	"coatcheck/shard"
+	"coatcheck/shard/slots"
 )
 
 const (
@@ -206,8 +206,8 @@ func testVacancies[T any](t *testing.T, most uint32, opts pool.Options[T]) {
 	require.ErrorContains(t, err, fmt.Sprintf("a record of %d slots; the limit is %d", most+1, most))
 	in := joined(append(all, end(records*most, 0)))
 	require.Greater(t, len(in), 20*records)
-	slot := uint64(unsafe.Sizeof(shard.Slot[T]{}))
-	page := slot << shard.PagesOf(uintptr(slot), 0).Page
+	slot := uint64(unsafe.Sizeof(slots.Slot[T]{}))
+	page := slot << slots.PagesOf(uintptr(slot), 0).Page
 	got := testkit.Allocated(func() {
 		p, err := pool.ReadFrom(bytes.NewReader(in), &opts)
 		require.NoError(t, err)

@@ -17,6 +17,7 @@ import (
 	"coatcheck/internal/check/verbs"
 	"coatcheck/pool"
 	"coatcheck/shard"
+	"coatcheck/shard/slots"
 )
 
 // snapshotOf returns a snapshot of p.
@@ -309,7 +310,7 @@ func fuzzRead[T any](t *testing.T, which byte, in []byte) {
 // slotBytes is how much memory the records of in, as far as there are any, may take
 // for slots.
 func slotBytes[T any](in []byte) (n uint64) {
-	slot := uint64(unsafe.Sizeof(shard.Slot[T]{}))
+	slot := uint64(unsafe.Sizeof(slots.Slot[T]{}))
 	for len(in) >= 20 {
 		n += max(slot, min(32<<10, (slot+shard.BesideSlot)*uint64(binary.LittleEndian.Uint32(in[8:]))))
 		in = in[min(20+uint64(binary.LittleEndian.Uint32(in[12:])), uint64(len(in))):]

@@ -12,6 +12,7 @@ import (
 	"coatcheck/pool/internal/codec"
 	"coatcheck/pool/internal/snapshot"
 	"coatcheck/shard"
+	"coatcheck/shard/slots"
 )
 
 // ReadFrom makes a pool from a snapshot that [Pool.WriteTo] wrote, with options as for [New].
@@ -158,7 +159,7 @@ func (sr *snapshotReader) read(n int) error {
 	return nil
 }
 
-// next reads a record, whose payload has at most most bytes. It calls check when it has
+// next reads a record, whose payload has at most limit bytes. It calls check when it has
 // read the head.
 func (sr *snapshotReader) next(limit int, check func() error) error {
 	if len(sr.record) > 0 {
@@ -221,7 +222,7 @@ func (sr *snapshotReader) header(values codec.Target) error {
 	if pl.origin == 0 {
 		sr.jump = newLine(h.First, h.Fresh)
 	}
-	pl.origin, pl.fresh = h.First, uint32(min(uint64(h.Fresh)+2*uint64(sr.jump), shard.LastGeneration))
+	pl.origin, pl.fresh = h.First, uint32(min(uint64(h.Fresh)+2*uint64(sr.jump), slots.LastGeneration))
 	return nil
 }
 
@@ -230,7 +231,7 @@ func (sr *snapshotReader) header(values codec.Target) error {
 // to draw from, so that two pools from one snapshot hardly draw neighbours. No slot loses more than
 // 1/500 of its lives, and a pool can be restored some 6,000 times.
 func newLine(first, fresh uint32) uint32 {
-	lives, left := (shard.LastGeneration-first)/2+1, (shard.LastGeneration-fresh)/2+1
+	lives, left := (slots.LastGeneration-first)/2+1, (slots.LastGeneration-fresh)/2+1
 	maximum := min(max(2*shard.LeastSkip, left/1024), lives/shard.SkipShare)
 	minimum := min(shard.LeastSkip, maximum)
 	return minimum + rand.Uint32N(maximum-minimum+1)
@@ -302,8 +303,8 @@ func (sr *snapshotReader) head() error {
 	if kind != snapshot.End && (total == 0 || total > sr.mostSlots()) {
 		return sr.corrupt("a record of %d slots; the limit is %d", total, sr.mostSlots())
 	}
-	if first+total > shard.MaxSlots {
-		return sr.corrupt("slots up to %d; the limit is %d", first+total, uint64(shard.MaxSlots))
+	if first+total > slots.MaxSlots {
+		return sr.corrupt("slots up to %d; the limit is %d", first+total, uint64(slots.MaxSlots))
 	}
 	return nil
 }
@@ -329,7 +330,7 @@ func (sr *snapshotReader) states() ([]byte, error) {
 		sr.slots = end
 		for j, g := range sr.generations {
 			// One just beyond the others takes no value's place, and another slot takes its own.
-			if g == shard.Spent && uint64(sr.field(1))+uint64(j) <= sr.limit() {
+			if g == slots.Spent && uint64(sr.field(1))+uint64(j) <= sr.limit() {
 				sr.spent++
 			}
 		}
@@ -365,7 +366,7 @@ func (sr *snapshotReader) values() error {
 	a := &sr.core.arena
 	for j, g := range sr.generations {
 		i := sr.field(1) + uint32(j)
-		h := shard.Pack(g, i)
+		h := slots.Pack(g, i)
 		if uint64(i) >= sr.limit() {
 			if g%2 == 1 {
 				return sr.tooSmall("the value %s lies beyond its %d slots", textOf(h), sr.limit())

@@ -8,7 +8,7 @@ import (
 
 	"coatcheck/pool/internal/codec"
 	"coatcheck/pool/internal/snapshot"
-	"coatcheck/shard"
+	"coatcheck/shard/slots"
 )
 
 // WriteTo writes a snapshot to w, from which [ReadFrom] makes a pool with the same handles and
@@ -120,7 +120,7 @@ func (sw *snapshotWriter) snapshot(d codec.Description) error {
 	return sw.End(uint32(last), sw.live)
 }
 
-// block makes the record of up to most slots from index first on, and returns how many it
+// block makes the record of up to limit slots from index first on, and returns how many it
 // has: fewer if their values are large.
 //
 // It holds a pin from before the first load of a word to after the last read of a value. So each
@@ -145,7 +145,7 @@ func (sw *snapshotWriter) block(first uint32, limit uint64) (n int, err error) {
 				sw.values, err = sw.codec.Append(sw.values, sw.core.value(t.At(i)))
 			}
 			if err != nil {
-				h := shard.Pack(sw.generations[n], i)
+				h := slots.Pack(sw.generations[n], i)
 				return n, fmt.Errorf("pool: WriteTo: value %s: %w", textOf(h), err)
 			}
 			sw.live += uint64(sw.generations[n] % 2)
@@ -164,7 +164,7 @@ func (sw *snapshotWriter) block(first uint32, limit uint64) (n int, err error) {
 // if another goroutine goes on replacing it.
 func (sw *snapshotWriter) held(i uint32, generation *uint32) (err error) {
 	a := &sw.core.arena
-	k, ok := a.Hold(shard.Pack(*generation, i))
+	k, ok := a.Hold(slots.Pack(*generation, i))
 	if !ok {
 		*generation++
 		return nil
@@ -174,8 +174,8 @@ func (sw *snapshotWriter) held(i uint32, generation *uint32) (err error) {
 	return err
 }
 
-// see reads the generations of up to most slots of a block, and returns how many these are.
-func (sw *snapshotWriter) see(t *shard.PageTable, first uint32, limit int) int {
+// see reads the generations of up to limit slots of a block, and returns how many these are.
+func (sw *snapshotWriter) see(t *slots.PageTable, first uint32, limit int) int {
 	limit = min(limit, cap(sw.generations))
 	n := sw.core.arena.Table.Generations(t, first, sw.generations[:limit])
 	sw.generations = sw.generations[:n]

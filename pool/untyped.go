@@ -5,7 +5,7 @@ import (
 	"unsafe"
 
 	"coatcheck/pool/internal/codec"
-	"coatcheck/shard"
+	"coatcheck/shard/slots"
 )
 
 // Here pointers get and lose their T (unsafe register, U9).
@@ -17,13 +17,13 @@ var (
 )
 
 // value returns a pointer to the value of a slot of this pool, as shard.ValueOf does.
-func (c *core) value(slot *shard.Hook) unsafe.Pointer {
+func (c *core) value(slot *slots.Hook) unsafe.Pointer {
 	return unsafe.Add(unsafe.Pointer(slot), -int(c.arena.Word))
 }
 
 // neighbour returns the slot that lies n slots behind another one, of those that lie side by side.
-func (c *core) neighbour(slot *shard.Hook, n uint32) *shard.Hook {
-	return (*shard.Hook)(unsafe.Add(unsafe.Pointer(slot), uintptr(n)*c.arena.Size))
+func (c *core) neighbour(slot *slots.Hook, n uint32) *slots.Hook {
+	return (*slots.Hook)(unsafe.Add(unsafe.Pointer(slot), uintptr(n)*c.arena.Size))
 }
 
 // words returns handles as words, in the same array.
@@ -40,7 +40,7 @@ func refOf[T any](h *hold) *Ref[T] { return (*Ref[T])(unsafe.Pointer(h)) }
 
 // converted returns that a snapshot has values of Old, of which convert makes values of New.
 func converted[Old, New any](convert func(*Old) (New, error)) saved {
-	return saved{reflect.TypeFor[Old](), unsafe.Sizeof(shard.Slot[Old]{}), func(values codec.Codec) codec.Codec {
+	return saved{reflect.TypeFor[Old](), unsafe.Sizeof(slots.Slot[Old]{}), func(values codec.Codec) codec.Codec {
 		return converter[Old, New]{values, convert}
 	}}
 }

@@ -6,6 +6,7 @@ import (
 	"weak"
 
 	"coatcheck/shard"
+	"coatcheck/shard/slots"
 )
 
 // Worker inserts and removes faster than its pool, because it keeps vacant slots for itself. Its
@@ -36,7 +37,7 @@ type Worker[T any] struct {
 }
 
 // workerEnd has a finalizer, which runs when its Worker is unreachable. It is apart from the Worker
-// and refers to the pool weakly, as a blockEnd does (reservation_blocks.go): what Reset and the
+// and refers to the pool weakly, as a blockEnd does (reservation.go): what Reset and the
 // values refer to may be the Worker. So the arena keeps the magazine.
 type workerEnd struct {
 	mark  mark
@@ -58,7 +59,7 @@ func (c *core) open() (*shard.Magazine, *workerEnd) {
 	m := c.arena.NewMagazine()
 	e := &workerEnd{pool: weak.Make(c), slots: weak.Make(m)}
 	c.workers.Add(1)
-	if !shard.Exploring {
+	if !slots.Exploring {
 		runtime.SetFinalizer(e, (*workerEnd).dropped)
 	}
 	if debugging {
@@ -78,7 +79,7 @@ func (w *Worker[T]) Insert(v T) (h Handle[T], err error) {
 		if debugging {
 			return w.pool.publish(slot, next, v), nil
 		}
-		*shard.ValueOf[T](slot) = v
+		*slots.ValueOf[T](slot) = v
 		return Handle[T](slot.Publish(next)), nil
 	}
 	return w.insertSlow(v)
@@ -153,11 +154,11 @@ func (w *Worker[T]) Take(h Handle[T]) (v T, ok bool) {
 	p := w.pool // a Reset may close the Worker
 	if s := w.slots.Taker(uint64(h)); s != nil {
 		if k, seen := s.Unlink(uint64(h)); k != nil {
-			v, ok = *shard.ValueOf[T](k), true
+			v, ok = *slots.ValueOf[T](k), true
 			s.Retire(k, uint64(h), seen)
 		}
 	} else if ok = w.slots.Remove(uint64(h)); ok {
-		v = *shard.ValueOf[T](w.slots.Last())
+		v = *slots.ValueOf[T](w.slots.Last())
 	}
 	p.ended(uint64(h), ok)
 	runtime.KeepAlive(w)

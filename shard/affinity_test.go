@@ -11,16 +11,17 @@ import (
 	"coatcheck/internal/check/testkit"
 	"coatcheck/internal/hint"
 	"coatcheck/shard"
+	"coatcheck/shard/slots"
 )
 
 // TestSlotsGoHome: slots that one goroutine inserts and another removes come back to the
 // first, which takes no slot from the other, and no new memory.
 func TestSlotsGoHome(t *testing.T) {
 	for _, zero := range []bool{false, true} { // a batch is spliced, or each slot is visited
-		r := newRig[uint64](t, setup[uint64]{slots: 16 * shard.Batch, shards: 3, zero: zero})
+		r := newRig[uint64](t, setup[uint64]{slots: 16 * slots.Batch, shards: 3, zero: zero})
 		for range 20 {
-			r.remove(t, r.shards[1], r.claim(t, r.shards[0], shard.Batch)...)
-			require.Equal(t, shard.Batch, r.shards[0].Free())
+			r.remove(t, r.shards[1], r.claim(t, r.shards[0], slots.Batch)...)
+			require.Equal(t, slots.Batch, r.shards[0].Free())
 			require.Zero(t, r.shards[1].Free())
 		}
 	}
@@ -41,7 +42,7 @@ func (r *rig[T]) claim(t *testing.T, s *shard.Shard, n int) (hs []uint64) {
 // there, also after a guard, and the others stay. So do slots without a home, and all slots of
 // queues, each of which has an order of reuse of its own.
 func TestHomeOfTheFirstDecides(t *testing.T) {
-	const n = shard.Batch
+	const n = slots.Batch
 	for _, c := range []struct {
 		setup[uint64]
 		homeless, guard bool
@@ -59,7 +60,7 @@ func TestHomeOfTheFirstDecides(t *testing.T) {
 		var hs []uint64
 		if c.homeless {
 			for i, end := r.arena.Table.Allot(n); i < end; i++ {
-				hs = append(hs, shard.Pack(1, i))
+				hs = append(hs, slots.Pack(1, i))
 				live(r.arena.Slot(i), hs[len(hs)-1], 1)
 			}
 		}
@@ -95,7 +96,7 @@ func TestGoroutineMovesAwayFromOthers(t *testing.T) {
 
 func movesAway(t *testing.T) bool {
 	h := hint.Goroutine()
-	r := newRig[uint64](t, setup[uint64]{slots: shard.Batch, shards: 64})
+	r := newRig[uint64](t, setup[uint64]{slots: slots.Batch, shards: 64})
 	moves, at := 0, r.arena.Local(hint.Goroutine())
 	misses, wanted := map[*shard.Shard]int{}, map[*shard.Shard]int{}
 	for range 64 * shard.Patience {
@@ -127,7 +128,7 @@ func movesAway(t *testing.T) bool {
 func TestShardsAreMadeWhereGoroutinesMeet(t *testing.T) {
 	for {
 		h := hint.Goroutine()
-		r := newRig[uint64](t, setup[uint64]{slots: 64 * shard.Batch, most: 4})
+		r := newRig[uint64](t, setup[uint64]{slots: 64 * slots.Batch, most: 4})
 		first := r.shards[0]
 		for range shard.Patience - 1 {
 			first.Contend()
@@ -171,7 +172,7 @@ func TestShardsAreMadeWhereGoroutinesMeet(t *testing.T) {
 // 100 are alone.
 func TestGoroutinesPart(t *testing.T) {
 	const running, most = 16, 64
-	r := newRig[uint64](t, setup[uint64]{slots: 64 * shard.Batch, most: most})
+	r := newRig[uint64](t, setup[uint64]{slots: 64 * slots.Batch, most: most})
 	random := rand.New(rand.NewPCG(1, 2))
 	alone := 0
 	for range 100 {
@@ -205,7 +206,7 @@ func TestMovesOfFixedArenasAllocateNothing(t *testing.T) {
 	for k := range arenas {
 		arenas[k].Init(shard.Config{
 			Domain: epoch.New(), Slots: 64, Capacity: 64, Pages: tinyPages, Shards: 4, AllShards: true, Fixed: true,
-			FirstGeneration: 1, Layout: shard.LayoutOf[uint64](false, nil),
+			FirstGeneration: 1, Layout: slots.LayoutOf[uint64](false, nil),
 		})
 	}
 	buckets, k, moves := arenas[1].Buckets(), 0, 0
@@ -226,7 +227,7 @@ func TestMovesOfFixedArenasAllocateNothing(t *testing.T) {
 
 // TestFirstInsertionsMeetToo: goroutines meet also where no slot was ever in a freelist.
 func TestFirstInsertionsMeetToo(t *testing.T) {
-	r := newRig[uint64](t, setup[uint64]{slots: 64 * shard.Batch, most: 4})
+	r := newRig[uint64](t, setup[uint64]{slots: 64 * slots.Batch, most: 4})
 	r.shards[0].Lock() // another goroutine makes a range
 	defer r.shards[0].Unlock()
 	for range 2 * shard.Patience { // the goroutine's stack may move
@@ -239,7 +240,7 @@ func TestFirstInsertionsMeetToo(t *testing.T) {
 // TestMagazinesHaveShardsOfTheirOwn: there are as many shards as open magazines, if there may be,
 // and no more.
 func TestMagazinesHaveShardsOfTheirOwn(t *testing.T) {
-	r := newRig[uint64](t, setup[uint64]{slots: 64 * shard.Batch, most: 4})
+	r := newRig[uint64](t, setup[uint64]{slots: 64 * slots.Batch, most: 4})
 	for range 10 {
 		r.arena.NewMagazine().Close(shard.Now)
 	}
@@ -255,7 +256,7 @@ func TestMagazinesHaveShardsOfTheirOwn(t *testing.T) {
 // TestManyMagazinesMayHaveBeenOpen: more than an int can count on 32 bits.
 func TestManyMagazinesMayHaveBeenOpen(t *testing.T) {
 	for _, before := range []uint32{1<<31 - 1, 1 << 31, 1<<31 + 1, 1<<32 - 1} {
-		r := newRig[uint64](t, setup[uint64]{slots: 64 * shard.Batch, shards: 3})
+		r := newRig[uint64](t, setup[uint64]{slots: 64 * slots.Batch, shards: 3})
 		r.arena.SetDealt(before)
 		for range 3 {
 			require.NotNil(t, r.arena.NewMagazine().Shard())
@@ -267,7 +268,7 @@ func TestManyMagazinesMayHaveBeenOpen(t *testing.T) {
 func TestMagazinesHaveShardsOfTheirOwnAfterOthers(t *testing.T) {
 	const most = 4
 	for _, before := range []uint32{0, 1, 2, 3, 1<<32 - 2} {
-		r := newRig[uint64](t, setup[uint64]{slots: 64 * shard.Batch, most: most})
+		r := newRig[uint64](t, setup[uint64]{slots: 64 * slots.Batch, most: most})
 		r.arena.SetDealt(before)
 		seen := map[*shard.Shard]int{}
 		for n := 1; n <= most; n++ {
@@ -289,9 +290,9 @@ func TestMagazinesHaveShardsOfTheirOwnAfterOthers(t *testing.T) {
 func TestEveryDepthHasOneShard(t *testing.T) {
 	var from func(depth int)
 	from = func(depth int) {
-		r := newRig[uint64](t, setup[uint64]{slots: 64 * shard.Batch, shards: 64})
+		r := newRig[uint64](t, setup[uint64]{slots: 64 * slots.Batch, shards: 64})
 		frame := hint.Frame()
-		for range 2 * shard.Batch {
+		for range 2 * slots.Batch {
 			h, err := shard.Insert(&r.arena, frame, 1)
 			require.NoError(t, err)
 			require.True(t, r.arena.Remove(frame, h), "the value should be live")
@@ -326,13 +327,13 @@ func TestShardGoesAheadOnce(t *testing.T) {
 // TestFullTableIsLeftAlone: a shard without slots asks for no memory when there can be no
 // more. It would wait for the table's lock, which the test holds.
 func TestFullTableIsLeftAlone(t *testing.T) {
-	r := newRig[uint64](t, setup[uint64]{slots: 4 * shard.Batch, shards: 2})
+	r := newRig[uint64](t, setup[uint64]{slots: 4 * slots.Batch, shards: 2})
 	a, b := r.shards[0], r.shards[1]
 	r.remove(t, b, r.fill(t, b, int(r.arena.Table.Left()), number)...)
 	r.reclaim(t, b)
 	r.arena.Table.Lock()
 	defer r.arena.Table.Unlock()
-	claimed := make(chan *shard.Hook, 1)
+	claimed := make(chan *slots.Hook, 1)
 	go func() {
 		slot, _, _ := a.Claim()
 		claimed <- slot
@@ -343,8 +344,8 @@ func TestFullTableIsLeftAlone(t *testing.T) {
 // TestGrowCountsShardsToCome: a shard that is made after Grow has slots ahead too, and the next
 // insertions still need no more memory.
 func TestGrowCountsShardsToCome(t *testing.T) {
-	const n, most = 2 * shard.Batch, 8
-	r := newRig[uint64](t, setup[uint64]{slots: 64 * shard.Batch, memory: 1, most: most})
+	const n, most = 2 * slots.Batch, 8
+	r := newRig[uint64](t, setup[uint64]{slots: 64 * slots.Batch, memory: 1, most: most})
 	r.arena.Grow(n)
 	before := r.arena.Table.Resident()
 	for k := range uint32(most) {

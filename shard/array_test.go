@@ -7,6 +7,7 @@ import (
 
 	"coatcheck/epoch"
 	"coatcheck/shard"
+	"coatcheck/shard/slots"
 )
 
 // giving is a rig with a magazine, which has removed values under a guard and given the slots away.
@@ -18,7 +19,7 @@ type giving struct {
 }
 
 func newGiving(t *testing.T, n int, set setup[uint64]) *giving {
-	set.slots, set.pages = max(set.slots, n), shard.PageSizes{Unit: 7, Page: 12, Most: 13}
+	set.slots, set.pages = max(set.slots, n), slots.PageSizes{Unit: 7, Page: 12, Most: 13}
 	r := newRig(t, set)
 	g := &giving{rig: r, s: r.shards[0], m: r.arena.NewMagazine()}
 	hs := r.fill(t, g.s, n, number)
@@ -49,7 +50,7 @@ func TestMagazineTakesWhatItGaveAwayByArrays(t *testing.T) {
 		g.guard.Unpin()
 		seen := map[uint64]bool{}
 		for k := range n {
-			claim := func() (*shard.Hook, uint64, error) { return next(g.m) }
+			claim := func() (*slots.Hook, uint64, error) { return next(g.m) }
 			if k%100 == 50 {
 				claim = g.s.Claim
 			}
@@ -58,7 +59,7 @@ func TestMagazineTakesWhatItGaveAwayByArrays(t *testing.T) {
 			require.False(t, seen[h], "%s was issued before", text(h))
 			seen[h] = true
 			if zero {
-				require.Zero(t, *shard.ValueOf[uint64](slot))
+				require.Zero(t, *slots.ValueOf[uint64](slot))
 			}
 			live(slot, h, 1)
 			g.requireRepeats(t)
@@ -80,7 +81,7 @@ func (g *giving) requireRepeats(t *testing.T) {
 func TestArraysGoWhereSlotsAreVisited(t *testing.T) {
 	g := newGiving(t, 1000, setup[uint64]{slots: 1001})
 	_, h := g.take(t, g.s)
-	live(g.arena.Slot(shard.Low(h)), h, 1)
+	live(g.arena.Slot(slots.Low(h)), h, 1)
 	held, ok := g.arena.Hold(h)
 	require.True(t, ok)
 	g.guard.Unpin()
@@ -243,5 +244,5 @@ func TestArraysOfOtherShards(t *testing.T) {
 	left, repeat := g.s.Arrays()
 	require.True(t, repeat)
 	require.Less(t, left, in)
-	require.Equal(t, g.shards[1], g.shards[1].Home(shard.Low(h)))
+	require.Equal(t, g.shards[1], g.shards[1].Home(slots.Low(h)))
 }

@@ -6,6 +6,7 @@ import (
 
 	"coatcheck/epoch"
 	"coatcheck/internal/cost"
+	"coatcheck/shard/slots"
 )
 
 // A removed slot waits in the backlog of its shard until its grace period is over:
@@ -31,7 +32,7 @@ import (
 
 // batch has slots that pass together. Its stamp is at least that of each slot.
 type batch struct {
-	chain
+	slots.Chain
 	leastStamp uint64   // no slot's stamp is below it
 	number     uint64   // the least number of a seal that had one of its slots
 	cleared    progress // of ClearExpired
@@ -40,9 +41,9 @@ type batch struct {
 // backlog has the slots of a shard that wait for their grace period, and those whose grace
 // period is over and that wait for an empty freelist. The holder of the shard's lock owns it.
 type backlog struct {
-	sealed  stamped[batch] // what the last seal took, as far as it is not enqueued; the slot removed last comes first
-	turned  chain          // the part of it that was reversed, and comes after the rest
-	waiting timeline[batch]
+	sealed  slots.Stamped[batch] // what the last seal took, as far as it is not enqueued; the slot removed last comes first
+	turned  slots.Chain          // the part of it that was reversed, and comes after the rest
+	waiting slots.Timeline[batch]
 	waits   uint32   // slots in sealed, turned and waiting
 	joinAt  int      // how many batches there must be to be joined
 	added   int      // how many have come since batches were joined; they pay for that
@@ -56,8 +57,8 @@ type backlog struct {
 	frontier epoch.Frontier // which stamps have passed
 	newer    bool           // what is sealed was sealed after the last scan
 
-	ready []chain // slots that have passed and wait for an empty freelist, or for a magazine
-	spare spareArrays
+	ready []slots.Chain // slots that have passed and wait for an empty freelist, or for a magazine
+	spare slots.SpareArrays
 
 	inResets uint32   // slots in Resets
 	runs     []uint64 // for each run of Resets that is under way, its batch's number
@@ -69,26 +70,26 @@ type backlog struct {
 // The chain is taken before the stamp. A stamp from before could be older than the unlinking
 // of slots that came meanwhile, and end their grace period under a guard.
 func (s *shard) seal() {
-	if s.sealed.body.n+s.turned.n > 0 {
+	if s.sealed.Body.N+s.turned.N > 0 {
 		return
 	}
-	head := s.limbo.takeAll()
-	if Low(head) == None {
+	head := s.limbo.TakeAll()
+	if slots.Low(head) == slots.None {
 		return
 	}
 	s.seals++
 	w := &s.sealed
-	w.body.chain = chain{first: uint64(Low(head)), n: Generation(head)}
-	w.body.number, w.body.cleared = s.seals, progress{}
+	w.Body.Chain = slots.Chain{First: uint64(slots.Low(head)), N: slots.Generation(head)}
+	w.Body.number, w.Body.cleared = s.seals, progress{}
 	if s.arena.stampPerSlot {
-		w.stamp, w.body.leastStamp = s.arena.Domain.Latest(), 0 // no slot's stamp is known yet
+		w.Stamp, w.Body.leastStamp = s.arena.Domain.Latest(), 0 // no slot's stamp is known yet
 	} else {
-		w.stamp = s.arena.Domain.Stamp()
-		w.body.leastStamp = w.stamp
+		w.Stamp = s.arena.Domain.Stamp()
+		w.Body.leastStamp = w.Stamp
 	}
-	s.waits += s.sealed.body.n
+	s.waits += s.sealed.Body.N
 	s.newer = true
-	s.unpaid = max(0, s.unpaid+int64(s.sealed.body.n))
+	s.unpaid = max(0, s.unpaid+int64(s.sealed.Body.N))
 }
 
 // pay returns how many slots pay for a round of a push of n, which has the lock: as many again may
@@ -126,19 +127,19 @@ func (s *shard) mix() {
 // leastWaiting returns a stamp that is at most that of each slot of the backlog, but for some that
 // came late.
 func (s *shard) leastWaiting() uint64 {
-	switch first := s.waiting.oldest(); {
+	switch first := s.waiting.Oldest(); {
 	case first != nil:
-		return first.stamp
+		return first.Stamp
 	case s.arena.stampPerSlot:
 		return 0 // of what is sealed, only the greatest is known
 	}
-	return s.sealed.stamp
+	return s.sealed.Stamp
 }
 
 // sealNow seals limbo if it can. It returns the number of the last seal that has a slot of those that
 // were removed before. That is the next one, if the one before is not enqueued yet.
 func (s *shard) sealNow() uint64 {
-	if s.unsorted() > 0 && s.limbo.size() > 0 {
+	if s.unsorted() > 0 && s.limbo.Size() > 0 {
 		return s.seals + 1
 	}
 	s.seal()
@@ -148,62 +149,62 @@ func (s *shard) sealNow() uint64 {
 // enqueue puts what was sealed into the list. oldest is the epoch of the oldest guard. It visits
 // at most that many slots, and returns how many it did; the rest stays sealed.
 func (s *shard) enqueue(oldest uint64, limit int) (visits int) {
-	a, source := s.arena, &s.sealed.body.chain
+	a, source := s.arena, &s.sealed.Body.Chain
 	if s.newer {
 		s.mix()
 	}
-	passed := s.sealed.stamp < oldest
-	if s.fifo || s.turned.n > 0 || a.stampPerSlot && !passed {
+	passed := s.sealed.Stamp < oldest
+	if s.fifo || s.turned.N > 0 || a.stampPerSlot && !passed {
 		// Of a stack, so that batches are appended: each in front of the last would move it.
-		if visits = source.reverse(&s.turned, a, limit); source.n > 0 {
+		if visits = source.Reverse(&s.turned, &a.Table, limit); source.N > 0 {
 			return visits
 		}
 		source = &s.turned
 	}
 	if !a.stampPerSlot || passed {
-		if source.n > 0 {
-			s.sealed.body.chain = *source
-			s.append(s.sealed.stamp, &s.sealed.body)
-			s.sealed.body.chain, s.turned = chain{}, chain{}
+		if source.N > 0 {
+			s.sealed.Body.Chain = *source
+			s.append(s.sealed.Stamp, &s.sealed.Body)
+			s.sealed.Body.Chain, s.turned = slots.Chain{}, slots.Chain{}
 		}
 		return visits
 	}
-	for ; source.n > 0 && visits < limit; visits++ {
-		slot, i, word := source.takeFirst(a)
-		s.file(slot, i, word, a.Table.stampOf(i, s.sealed.stamp))
+	for ; source.N > 0 && visits < limit; visits++ {
+		slot, i, word := source.TakeFirst(&a.Table)
+		s.file(slot, i, word, a.Table.StampOf(i, s.sealed.Stamp))
 	}
 	return visits
 }
 
 // unsorted returns how many slots were sealed and are not enqueued.
-func (b *backlog) unsorted() uint32 { return b.sealed.body.n + b.turned.n }
+func (b *backlog) unsorted() uint32 { return b.sealed.Body.N + b.turned.N }
 
 // unsortedOf reports whether slots of the seal with that number, or of one before, are not enqueued,
 // or not even sealed.
 func (b *backlog) unsortedOf(number uint64) bool {
-	return b.seals < number || b.sealed.body.number <= number && b.unsorted() > 0
+	return b.seals < number || b.sealed.Body.number <= number && b.unsorted() > 0
 }
 
 // file puts a slot into the batch of its stamp. Mostly that is the last: a goroutine stamps a
 // slot that it removed, and pushes it on limbo at once.
-func (s *shard) file(slot *Hook, i uint32, word, stamp uint64) {
+func (s *shard) file(slot *slots.Hook, i uint32, word, stamp uint64) {
 	k, found := s.place(stamp)
 	if !found {
-		if s.waiting.len() >= waitingMost {
+		if s.waiting.Len() >= waitingMost {
 			s.joinIfMany()
 			k, found = s.place(stamp)
 		}
 		if !found {
-			s.waiting.insert(k, stamp, batch{leastStamp: stamp, number: s.sealed.body.number})
+			s.waiting.Insert(k, stamp, batch{leastStamp: stamp, number: s.sealed.Body.number})
 			s.countBatch()
 		}
 	}
-	b := &s.waiting.entry(k).body
-	if b.n > 0 && b.last == nil {
-		b.prepend(slot, i, word) // it was enqueued whole, and waits for Resets
+	b := &s.waiting.Entry(k).Body
+	if b.N > 0 && b.Last == nil {
+		b.Prepend(slot, i, word) // it was enqueued whole, and waits for Resets
 		b.cleared = progress{}
 	} else {
-		b.append(slot, i, word)
+		b.Append(slot, i, word)
 		b.cleared.appended(i, 1)
 	}
 }
@@ -212,13 +213,13 @@ func (s *shard) file(slot *Hook, i uint32, word, stamp uint64) {
 // for gets no slots of later seals, if their stamps grow no more.
 func (s *shard) place(stamp uint64) (k int, found bool) {
 	l := &s.waiting
-	if k = l.len() - 1; k < 0 || l.entry(k).stamp != stamp {
-		k = l.find(stamp)
+	if k = l.Len() - 1; k < 0 || l.Entry(k).Stamp != stamp {
+		k = l.Find(stamp)
 	}
-	for k < l.len() && l.entry(k).stamp == stamp && s.fenced(l.entry(k).body.number, s.sealed.body.number) {
+	for k < l.Len() && l.Entry(k).Stamp == stamp && s.fenced(l.Entry(k).Body.number, s.sealed.Body.number) {
 		k++
 	}
-	return k, k < l.len() && l.entry(k).body.leastStamp <= stamp
+	return k, k < l.Len() && l.Entry(k).Body.leastStamp <= stamp
 }
 
 // fenced reports whether a batch of the first number must get no slots of the seal with the second:
@@ -236,17 +237,17 @@ func (b *backlog) fencedSlow(waits, number uint64) bool {
 
 // append makes b the last batch, or a part of it.
 func (s *shard) append(stamp uint64, b *batch) {
-	if b.n < spliceLeast && b.last == nil {
-		b.findLast(s.arena) // so that small batches can always be joined
+	if b.N < spliceLeast && b.Last == nil {
+		b.FindLast(&s.arena.Table) // so that small batches can always be joined
 	}
-	last := s.waiting.youngest()
-	if last != nil && last.stamp == stamp && !s.fenced(last.body.number, b.number) && join(&last.body, b) {
+	last := s.waiting.Youngest()
+	if last != nil && last.Stamp == stamp && !s.fenced(last.Body.number, b.number) && join(&last.Body, b) {
 		return
 	}
-	if s.waiting.len() >= waitingMost {
+	if s.waiting.Len() >= waitingMost {
 		s.joinIfMany()
 	}
-	s.waiting.add(stamp, *b)
+	s.waiting.Add(stamp, *b)
 	s.countBatch()
 }
 
@@ -254,11 +255,11 @@ func (s *shard) append(stamp uint64, b *batch) {
 // nobody has visited it, or if only one of them has arrays, which would be lost. Joined or not, the
 // slots stay in their order.
 func join(a, b *batch) bool {
-	if a.n > 0 && (a.last == nil || (a.arrays.last == nil) != (b.arrays.last == nil)) {
+	if a.N > 0 && (a.Last == nil || (a.Arrays.Last == nil) != (b.Arrays.Last == nil)) {
 		return false
 	}
-	a.cleared.appended(b.top(), b.n)
-	a.chain.concat(&b.chain)
+	a.cleared.appended(b.Top(), b.N)
+	a.Chain.Concat(&b.Chain)
 	a.leastStamp = min(a.leastStamp, b.leastStamp)
 	a.number = min(a.number, b.number)
 	return true
@@ -267,20 +268,20 @@ func join(a, b *batch) bool {
 // putBack gives back slots that were taken out of a batch and that wait again, before the others
 // that a fence does not keep apart.
 func (s *shard) putBack(stamp uint64, b batch) {
-	s.waits += b.n
+	s.waits += b.N
 	l := &s.waiting
-	k := l.find(stamp)
-	for k < l.len() && l.entry(k).stamp == stamp && s.fenced(l.entry(k).body.number, b.number) {
+	k := l.Find(stamp)
+	for k < l.Len() && l.Entry(k).Stamp == stamp && s.fenced(l.Entry(k).Body.number, b.number) {
 		k++
 	}
-	if k < l.len() {
-		if next := l.entry(k); next.body.leastStamp <= stamp && !s.fenced(b.number, next.body.number) {
-			join(&b, &next.body) // ClearExpired begins anew, but there is a Reset
-			next.body = b
+	if k < l.Len() {
+		if next := l.Entry(k); next.Body.leastStamp <= stamp && !s.fenced(b.number, next.Body.number) {
+			join(&b, &next.Body) // ClearExpired begins anew, but there is a Reset
+			next.Body = b
 			return
 		}
 	}
-	l.insert(k, stamp, b)
+	l.Insert(k, stamp, b)
 }
 
 // refill gives an empty freelist what is ready: of a queue all, of a stack what was removed
@@ -291,40 +292,40 @@ func (s *shard) refill(target *shard) bool {
 		return false
 	}
 	c, free := &s.ready[k], &s.recipient(target).free
-	if c.arrays.last != nil {
-		return free.empty() && s.refillByArray(c, free)
+	if c.Arrays.Last != nil {
+		return free.Empty() && s.refillByArray(c, free)
 	}
-	if !free.splice(c) {
+	if !free.Splice(c) {
 		return false
 	}
-	s.ready[k] = chain{}
+	s.ready[k] = slots.Chain{}
 	s.ready = s.ready[:k]
 	return true
 }
 
 // refillByArray gives a freelist the slots of the first array of c, the last chain that is ready.
 // The others stay ready, for magazines.
-func (s *shard) refillByArray(c *chain, free *stack) bool {
-	part := c.cutArray(s.arena.Table.Pages())
-	s.spare.put(part.arrays.removeFirst())
-	part.finish(s.arena)
-	if c.n == 0 {
+func (s *shard) refillByArray(c *slots.Chain, free *slots.Stack) bool {
+	part := c.CutArray(s.arena.Table.Pages())
+	s.spare.Put(part.Arrays.RemoveFirst())
+	part.Finish(&s.arena.Table)
+	if c.N == 0 {
 		s.ready = s.ready[:len(s.ready)-1]
 	}
-	free.push(&part)
+	free.Push(&part)
 	return true
 }
 
 // keep makes c, whose last slot is known and which has arrays, ready. It reports false if there are
 // too many chains.
-func (s *shard) keep(c *chain) bool {
+func (s *shard) keep(c *slots.Chain) bool {
 	k := len(s.ready) - 1
 	switch {
-	case k >= 0 && s.ready[k].arrays.last != nil:
-		c.concat(&s.ready[k])
+	case k >= 0 && s.ready[k].Arrays.Last != nil:
+		c.Concat(&s.ready[k])
 		s.ready[k] = *c
 	case k+1 < readyMost:
-		c.link(None)
+		c.Link(slots.None)
 		s.ready = append(s.ready, *c)
 	default:
 		return false
@@ -334,13 +335,13 @@ func (s *shard) keep(c *chain) bool {
 
 // takeByArrays takes slots of the last chain that is ready and has arrays, as many as dst has room for,
 // or all. It returns how many.
-func (s *shard) takeByArrays(dst []cached) (n int) {
+func (s *shard) takeByArrays(dst []slots.Cached) (n int) {
 	for k := len(s.ready) - 1; k >= 0; k-- {
 		c := &s.ready[k]
-		if c.arrays.last == nil {
+		if c.Arrays.Last == nil {
 			continue
 		}
-		if n = c.takeByArrays(s.arena.Table.Pages(), dst, &s.spare); c.n == 0 {
+		if n = c.TakeByArrays(s.arena.Table.Pages(), dst, &s.spare); c.N == 0 {
 			s.ready = slices.Delete(s.ready, k, k+1)
 		}
 		break
@@ -356,10 +357,10 @@ func (s *shard) retireBatch(stamp uint64, b *batch) {
 	if s.unsorted() > 0 {
 		s.enqueue(0, reclaimMost) // as a whole: slots have no stamps of their own here
 	}
-	if last := s.waiting.youngest(); last != nil {
-		stamp = max(stamp, last.stamp)
+	if last := s.waiting.Youngest(); last != nil {
+		stamp = max(stamp, last.Stamp)
 	}
-	n := b.n
+	n := b.N
 	s.append(stamp, b)
 	s.waits += n
 	s.mix() // b was removed after the last scan
@@ -372,7 +373,7 @@ func (s *shard) retireBatch(stamp uint64, b *batch) {
 // passed returns how many slots are ready.
 func (b *backlog) passed() (n uint32) {
 	for i := range b.ready {
-		n += b.ready[i].n
+		n += b.ready[i].N
 	}
 	return n
 }
@@ -381,9 +382,9 @@ func (b *backlog) passed() (n uint32) {
 // a Reset alone.
 func (b *backlog) delayed(oldest uint64) (n uint32) {
 	n = b.waits
-	for k := 0; k < b.waiting.len() && b.waiting.entry(k).stamp < oldest; k++ {
+	for k := 0; k < b.waiting.Len() && b.waiting.Entry(k).Stamp < oldest; k++ {
 		cost.Batches(1)
-		n -= b.waiting.entry(k).body.n
+		n -= b.waiting.Entry(k).Body.N
 	}
 	return n
 }
@@ -392,14 +393,14 @@ func (b *backlog) delayed(oldest uint64) (n uint32) {
 // epoch, and not for a Reset alone; or epoch.NoPin if there is none. Without stamps of their own,
 // slots have the stamp of their batch.
 func (s *shard) leastDelayed(oldest uint64) uint64 {
-	for k := range s.waiting.len() {
+	for k := range s.waiting.Len() {
 		cost.Batches(1)
-		switch w := s.waiting.entry(k); {
-		case w.stamp < oldest:
+		switch w := s.waiting.Entry(k); {
+		case w.Stamp < oldest:
 		case s.arena.stampPerSlot:
-			return w.body.leastStamp
+			return w.Body.leastStamp
 		default:
-			return w.stamp
+			return w.Stamp
 		}
 	}
 	return epoch.NoPin
@@ -411,9 +412,9 @@ func (b *backlog) reached(number uint64) bool {
 	if b.unsortedOf(number) {
 		return false
 	}
-	for k := range b.waiting.len() {
+	for k := range b.waiting.Len() {
 		cost.Batches(1)
-		if b.waiting.entry(k).body.number <= number {
+		if b.waiting.Entry(k).Body.number <= number {
 			return false
 		}
 	}
@@ -422,18 +423,18 @@ func (b *backlog) reached(number uint64) bool {
 
 // bytes returns the memory of the lists.
 func (b *backlog) bytes() (n int64) {
-	for k := range b.waiting.len() {
-		n += b.waiting.entry(k).body.arrays.bytes()
+	for k := range b.waiting.Len() {
+		n += b.waiting.Entry(k).Body.Arrays.Bytes()
 	}
-	return n + b.readyArrays() + int64(cap(b.waiting.list))*int64(unsafe.Sizeof(stamped[batch]{})) +
-		int64(cap(b.ready))*int64(unsafe.Sizeof(chain{})) + int64(cap(b.runs)+cap(b.apart)+cap(b.fences)-len(b.fenceRoom))*8
+	return n + b.readyArrays() + int64(cap(b.waiting.List))*int64(unsafe.Sizeof(slots.Stamped[batch]{})) +
+		int64(cap(b.ready))*int64(unsafe.Sizeof(slots.Chain{})) + int64(cap(b.runs)+cap(b.apart)+cap(b.fences)-len(b.fenceRoom))*8
 }
 
 // readyArrays returns the memory of the arrays of what is ready, and of those without slots.
 func (b *backlog) readyArrays() int64 {
-	n := int64(b.spare.n) * arrayBytes
+	n := int64(b.spare.N) * slots.ArrayBytes
 	for k := range b.ready {
-		n += b.ready[k].arrays.bytes()
+		n += b.ready[k].Arrays.Bytes()
 	}
 	return n
 }
@@ -442,8 +443,8 @@ func (b *backlog) readyArrays() int64 {
 func (b *backlog) dropArrays() (bytes int64) {
 	bytes = b.readyArrays()
 	for k := range b.ready {
-		b.ready[k].arrays = arrays{}
+		b.ready[k].Arrays = slots.Arrays{}
 	}
-	b.spare = spareArrays{}
+	b.spare = slots.SpareArrays{}
 	return bytes
 }

@@ -1,66 +1,52 @@
 package shard
 
-import "coatcheck/internal/cost"
+import (
+	"slices"
 
-// What is done to a slot between two lives.
-
-// plain reports whether a slot is ready for its next life as it is.
-func (l *Layout) plain() bool { return !l.Pointers && l.Reset == nil }
-
-// Blank zeroes a claimed slot that reclaiming did not zero. If T has no pointers, that matters
-// only where user code reads the value before it writes it.
-func (l *Layout) Blank(slot *Hook) {
-	if l.plain() {
-		l.Clear(slot)
-	}
-}
-
-// Blank is Layout.Blank for a caller that knows T, which saves a call.
-func Blank[T any](l *Layout, slot *Hook) {
-	if l.plain() {
-		clear1(ValueOf[T](slot))
-	}
-}
+	"coatcheck/internal/atom"
+	"coatcheck/internal/cost"
+	"coatcheck/shard/slots"
+)
 
 // recycle makes a slot ready for its next life, after its grace period. It returns its word, and
 // reports false if the slot has no other life, or is held.
-func (a *Arena) recycle(slot *Hook, i uint32, word uint64, held bool) (now uint64, ok bool) {
+func (a *Arena) recycle(slot *slots.Hook, i uint32, word uint64, held bool) (now uint64, ok bool) {
 	now, owned, reusable := a.finishGrace(slot, i, word, held)
 	if owned && (a.Pointers || !reusable) {
 		a.Clear(slot)
 	}
-	if poisons && owned && reusable {
-		a.fill(slot)
+	if slots.Poisons && owned && reusable {
+		a.Fill(slot)
 	}
 	return now, owned && reusable
 }
 
 // renewAll makes the slots of an array ready for their next life, which each of them has. It returns
 // how many there are.
-func (a *Arena) renewAll(b *array) int {
+func (a *Arena) renewAll(b *slots.Array) int {
 	t := a.Table.Pages()
-	cost.Slots(int(b.n))
-	for _, i := range b.slots[:b.n] {
+	cost.Slots(int(b.N))
+	for _, i := range b.Slots[:b.N] {
 		if a.Pointers {
 			a.Clear(t.At(i))
 		}
-		if poisons {
-			a.fill(t.At(i))
+		if slots.Poisons {
+			a.Fill(t.At(i))
 		}
 	}
-	return int(b.n)
+	return int(b.N)
 }
 
 // finishGrace reports whether a slot whose grace period is over is the caller's, or else parked,
 // and whether it has another life. If it has none, and is the caller's, it is exhausted from now
 // on. It returns the word of a slot that is the caller's.
-func (a *Arena) finishGrace(slot *Hook, i uint32, word uint64, held bool) (now uint64, owned, reusable bool) {
+func (a *Arena) finishGrace(slot *slots.Hook, i uint32, word uint64, held bool) (now uint64, owned, reusable bool) {
 	if held && a.park(a.Table.Pages(), i) {
 		return word, false, false
 	}
 	word = a.skip(slot, i, word)
-	if Generation(word) == Spent {
-		slot.set(Pack(Spent, None))
+	if slots.Generation(word) == slots.Spent {
+		slot.Set(slots.Pack(slots.Spent, slots.None))
 		a.Table.CountExhausted()
 		return word, true, false
 	}
@@ -69,8 +55,8 @@ func (a *Arena) finishGrace(slot *Hook, i uint32, word uint64, held bool) (now u
 
 // clean makes a slot ready for its next life, after its grace period. The caller owns the
 // slot, and must expect a Reset that panics or exits.
-func (a *Arena) clean(slot *Hook, i uint32) {
-	if a.Table.unmarkMoved(i) {
+func (a *Arena) clean(slot *slots.Hook, i uint32) {
+	if a.Table.UnmarkMoved(i) {
 		a.Clear(slot)
 		return
 	}
@@ -82,4 +68,233 @@ func (a *Arena) clean(slot *Hook, i uint32) {
 	}()
 	a.Reset(slot)
 	returned = true
+}
+
+// With a Reset, reclaiming calls user code. It may use the pool in any way, take long, panic
+// or exit. So it runs under no lock, on slots that were taken out of their batch before. They
+// count as the caller's. What it leaves undone goes back to the backlog, with the stamps that
+// it had.
+
+// resets is a run of slots of one batch, for which one goroutine calls Reset.
+type resets struct {
+	source, target *shard
+	stamp          uint64 // the batch's, as leastStamp and number are
+	leastStamp     uint64
+	number         uint64
+	n              uint32      // how many slots the run has
+	chain          slots.Chain // those that are left
+}
+
+// take takes as many slots out of b, which has passed, as a run may have. In a bounded pool a
+// run is short, so that an insertion finds one of the others. A shard has a bounded number of
+// runs, and take reports false if there are as many: a Reset that inserts may reclaim, and would
+// otherwise call itself for as many slots as wait.
+func (r *resets) take(m *round, b *slots.Stamped[batch]) bool {
+	s := m.source
+	if len(s.runs) >= runsMost {
+		return false
+	}
+	r.source, r.target, r.stamp, r.leastStamp, r.number = s, m.target, b.Stamp, b.Body.leastStamp, b.Body.number
+	for limit := min(s.arena.mostOwned, resetRun); r.n < limit && b.Body.N > 0; r.n++ {
+		r.chain.Append(b.Body.TakeFirst(&s.arena.Table))
+	}
+	s.runs = append(s.runs, r.number)
+	s.arena.running.Add(1)
+	s.inResets += r.n
+	s.waits -= r.n
+	m.moved = true
+	return true
+}
+
+// run calls Reset for the slots of r, and delivers them. If a Reset does not return, its slot
+// is zeroed and free, and those after it wait again.
+func (r *resets) run() {
+	s, a := r.source, r.source.arena
+	d := delivery{source: s}
+	d.send(r.target, slots.Low(r.chain.First))
+	defer func() {
+		s.lock()
+		defer s.unlock()
+		r.end()
+		d.deliver()
+		a.waiters.wake()
+	}()
+	held := a.hasHolds() // observes (P7)
+	for r.chain.N > 0 {
+		slot, i, word := r.chain.TakeFirst(&a.Table)
+		word, owned, reusable := a.finishGrace(slot, i, word, held)
+		if !owned {
+			continue
+		}
+		if reusable {
+			d.add(slot, i, word) // before the Reset, which may not return
+		}
+		if a.clean(slot, i); !reusable {
+			a.Clear(slot)
+		}
+	}
+}
+
+// end puts back what is left, and ends the run, under the lock.
+func (r *resets) end() {
+	s := r.source
+	k := slices.Index(s.runs, r.number)
+	s.runs = slices.Delete(s.runs, k, k+1)
+	s.arena.running.Add(-1)
+	s.inResets -= r.n
+	if r.chain.N > 0 {
+		s.putBack(r.stamp, batch{Chain: r.chain, leastStamp: r.leastStamp, number: r.number})
+	}
+}
+
+// resetsPaid returns how many Resets so many removals pay for. If Resets are under way, this call may be
+// part of one. Then it runs the slots of one run, and leaves the others to later calls.
+//
+// The wrong version lets a removal in a Reset pay as one outside. A Reset that removes one value and
+// inserts another then has a round for 64 of these, within which 256 Resets have four rounds, and so
+// on, as deep as there are runs: 600,000 Resets in one Remove from a pool of 170 slots. One Reset a
+// removal is too many as well, since the insertions run some.
+func (a *Arena) resetsPaid(removals uint32) uint32 {
+	if a.running.Load() > 0 {
+		return 0
+	}
+	return max(removals, reclaimMost)
+}
+
+// A restored pool begins a new line of generations, so that handles which the original issued
+// after the snapshot name nothing in it. Slots that are vacant then skip some lives at once.
+// A live slot must keep its handle, so it skips them when it is reclaimed.
+
+// LeastSkip is how many lives the slots of a restored pool skip at least, if a SkipShare-th of all
+// their lives is more. So often a slot may have been used after the snapshot, and none of its handles
+// is accepted. A greater number would leave fewer lives: a slot loses at most a SkipShare-th of them.
+const (
+	LeastSkip = 1 << 16
+	SkipShare = 500
+)
+
+// skips are the lives that slots skip when they are reclaimed next. An arena has none unless it
+// was restored, and again none once all such slots have been reclaimed.
+type skips struct {
+	// lives has a number for each slot that was restored, mostly 0.
+	//
+	//	writers  add, before another goroutine sees the arena; take, for the slot's owner
+	//	readers  skip; Skips
+	lives []atom.Uint32
+
+	// left counts the slots whose number is not 0.
+	//
+	//	writers  add and take
+	left atom.Int64
+}
+
+// skip lets slot i, whose word is word, skip the lives that it must. It returns the slot's word:
+// that of an exhausted slot if no life is left. The caller owns the slot, whose grace period is
+// over, and which is not held.
+func (a *Arena) skip(slot *slots.Hook, i uint32, word uint64) uint64 {
+	s := a.skips.Load()
+	if s == nil || uint64(i) >= uint64(len(s.lives)) {
+		return word
+	}
+	n := s.lives[i].Load()
+	if n == 0 {
+		return word
+	}
+	if previous := slots.Generation(word); previous != slots.Spent {
+		word = slots.Pack(later(previous, n), slots.Low(word))
+		if slots.Generation(word) == slots.Spent {
+			a.spent.Add(1)
+		}
+		slot.Set(word) // before the number is taken: a snapshot reads the number, and then the word
+	}
+	if s.take(i); s.left.Load() == 0 {
+		a.skips.Store(nil)
+	}
+	return word
+}
+
+// skipAll is skip for slots that a magazine owns. It takes those out that are exhausted then.
+func (a *Arena) skipAll(entries []slots.Cached) []slots.Cached {
+	left := entries[:0]
+	for _, k := range entries {
+		slot := k.Slot()
+		word := a.skip(slot, slots.Low(k.H), slot.Word.Load())
+		if slots.Generation(word) == slots.Spent {
+			a.discard(slot)
+			continue
+		}
+		k.H = slots.Pack(slots.Generation(word)+1, slots.Low(k.H))
+		left = append(left, k)
+	}
+	if len(left) < len(entries) {
+		a.waiters.wake() // new slots may take the places of those that are exhausted
+	}
+	return left
+}
+
+// later returns the generation to which a vacant slot comes by so many lives. If it has no life
+// after them, that is Spent.
+func later(generation, lives uint32) uint32 {
+	return uint32(min(uint64(generation)+2*uint64(lives), slots.Spent))
+}
+
+// add adds lives, at least one, to what slot i skips.
+func (s *skips) add(i, lives uint32) {
+	previous := s.lives[i].Load()
+	if previous == 0 {
+		s.left.Add(1)
+	}
+	s.lives[i].Store(min(previous+lives, slots.Spent/2)) // neither is more
+}
+
+// take returns how many lives slot i skips, and makes it skip none. s may be nil.
+func (s *skips) take(i uint32) (lives uint32) {
+	if s == nil || uint64(i) >= uint64(len(s.lives)) {
+		return 0
+	}
+	if lives = s.lives[i].Load(); lives > 0 {
+		s.lives[i].Store(0)
+		s.left.Add(-1)
+	}
+	return lives
+}
+
+// Skips stores in dst how many lives the slots from index first on skip when they are next
+// reclaimed. It reports whether any of them skips some.
+func (a *Arena) Skips(first uint32, dst []uint32) (found bool) {
+	clear(dst)
+	s := a.skips.Load()
+	if s == nil || uint64(first) >= uint64(len(s.lives)) {
+		return false
+	}
+	lives := s.lives[first:]
+	for j := range min(len(dst), len(lives)) {
+		dst[j] = lives[j].Load()
+		found = found || dst[j] > 0
+	}
+	return found
+}
+
+// RestoreSkip makes slot i, which was handed out, skip so many lives when it is next reclaimed.
+func (a *Arena) RestoreSkip(i, lives uint32) { a.makeSkips().add(i, min(lives, slots.Spent/2)) }
+
+// makeSkips returns what slots skip, with room for all that were handed out.
+func (a *Arena) makeSkips() *skips {
+	s, n := a.skips.Load(), int(a.Table.Allocated())
+	if s == nil {
+		s = new(skips)
+		a.skips.Store(s)
+	}
+	if missing := n - len(s.lives); missing > 0 {
+		s.lives = append(s.lives, make([]atom.Uint32, missing)...)
+	}
+	return s
+}
+
+// bytes returns the memory of s, which may be nil.
+func (s *skips) bytes() int64 {
+	if s == nil {
+		return 0
+	}
+	return 4 * int64(len(s.lives))
 }

@@ -1,5 +1,7 @@
 package shard
 
+import "coatcheck/shard/slots"
+
 // A removed value stays in its slot until the slot is reclaimed, mostly by a later call. In an
 // idle pool there is none, and the value may keep much memory reachable. So after each cycle of
 // the garbage collector, ClearExpired zeroes what has passed.
@@ -12,7 +14,7 @@ package shard
 
 // clearMost is how many slots ClearExpired visits while a reclaimer of the shard must wait: some 10
 // µs.
-const clearMost = 16 * Batch
+const clearMost = 16 * slots.Batch
 
 // ClearExpired zeroes the values of removed slots whose grace period is over and that are not
 // held. There must be no Reset. Whatever other goroutines do, it visits hardly more slots than
@@ -33,7 +35,7 @@ func (s *shard) clearExpired() (unfinished bool) {
 	s.clearing.Lock()
 	defer s.clearing.Unlock()
 	a := s.arena
-	limbo := s.limbo.head.Load() // observes (P6)
+	limbo := s.limbo.Head.Load() // observes (P6)
 	// A stamp that is at least that of each slot, and no slot's, so that it changes no order. Where
 	// removals take stamps, even a bit in the clock would have a Worker seal its bag earlier.
 	stamp := a.Domain.Epoch()
@@ -43,14 +45,14 @@ func (s *shard) clearExpired() (unfinished bool) {
 	oldest := a.Domain.Scan().Oldest
 	// What is not in a batch of its own is little, and is visited in each step.
 	s.clearLimbo(limbo, stamp, oldest)
-	a.clearList(s.sealed.body.top(), s.sealed.body.n, s.sealed.stamp, oldest)
-	a.clearList(s.turned.top(), s.turned.n, s.sealed.stamp, oldest)
+	a.clearList(s.sealed.Body.Top(), s.sealed.Body.N, s.sealed.Stamp, oldest)
+	a.clearList(s.turned.Top(), s.turned.N, s.sealed.Stamp, oldest)
 	room := uint32(clearMost)
-	for k := 0; k < s.waiting.len() && s.waiting.entry(k).stamp < oldest; k++ {
-		b := &s.waiting.entry(k).body
+	for k := 0; k < s.waiting.Len() && s.waiting.Entry(k).Stamp < oldest; k++ {
+		b := &s.waiting.Entry(k).Body
 		p := &b.cleared
-		if call := s.clearCalls.Load(); p.call == 0 || p.left > b.n || p.foundHeld && p.left == 0 && p.call != call {
-			*p = progress{call: call, next: b.top(), left: b.n}
+		if call := s.clearCalls.Load(); p.call == 0 || p.left > b.N || p.foundHeld && p.left == 0 && p.call != call {
+			*p = progress{call: call, next: b.Top(), left: b.N}
 		}
 		n := min(p.left, room)
 		next, held := a.clearList(p.next, n, 0, oldest)
@@ -77,11 +79,11 @@ type known struct {
 
 // clearLimbo is clearList for limbo, whose head it gets, and for what is known of it.
 func (s *shard) clearLimbo(head, stamp, oldest uint64) {
-	a, k, n := s.arena, &s.known, Generation(head)
+	a, k, n := s.arena, &s.known, slots.Generation(head)
 	if k.seals != s.seals || a.stampPerSlot {
 		k.n = 0
 	}
-	next, _ := a.clearList(Low(head), n-k.n, stamp, oldest)
+	next, _ := a.clearList(slots.Low(head), n-k.n, stamp, oldest)
 	a.clearList(next, k.n, k.stamp, oldest)
 	if k.n == 0 || k.stamp < oldest {
 		*k = known{s.seals, n, stamp}
@@ -109,16 +111,16 @@ func (p *progress) appended(i, n uint32) {
 func (a *Arena) clearList(i, n uint32, stamp, oldest uint64) (next uint32, held bool) {
 	asked := a.hasHolds() // observes (P7)
 	for ; n > 0; n-- {
-		slot, slotStamp := a.Table.slot(i), stamp
+		slot, slotStamp := a.Table.Slot(i), stamp
 		if a.stampPerSlot && stamp > 0 {
-			slotStamp = a.Table.stampOf(i, stamp)
+			slotStamp = a.Table.StampOf(i, stamp)
 		}
-		if asked && a.Table.Pages().isHeld(i) {
+		if asked && a.Table.Pages().IsHeld(i) {
 			held = true
 		} else if slotStamp < oldest {
 			a.Clear(slot)
 		}
-		i = Low(slot.Word.Load())
+		i = slots.Low(slot.Word.Load())
 	}
 	return i, held
 }

@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"coatcheck/shard"
+	"coatcheck/shard/slots"
 )
 
 // TestShortGuardsDelayNoClearing: two calls of ClearExpired zero what was removed before, although
@@ -21,7 +21,7 @@ func TestShortGuardsDelayNoClearing(t *testing.T) {
 			hs := r.fill(t, s, 2*n, pointer)
 			zeroed := func(hs []uint64) (zero int) {
 				for _, h := range hs {
-					if *shard.ValueOf[*int](r.arena.Slot(shard.Low(h))) == nil {
+					if *slots.ValueOf[*int](r.arena.Slot(slots.Low(h))) == nil {
 						zero++
 					}
 				}

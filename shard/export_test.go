@@ -1,6 +1,10 @@
 package shard
 
-import "slices"
+import (
+	"slices"
+
+	"coatcheck/shard/slots"
+)
 
 // Bounds of one step, and Ahead: how many slots of 16 bytes a shard takes although others have
 // some.
@@ -17,27 +21,42 @@ const (
 	Ahead       = aheadBytes / 16
 
 	// VisitsAll reports whether each slot is visited that is reclaimed, as in the debug build.
-	VisitsAll = poisons
+	VisitsAll = slots.Poisons
 )
 
 // Shard is the type of shards. Its methods here are for tests of one shard's lists.
 type Shard = shard
 
-func (s *shard) TakeOne() (*Hook, uint64)                { return s.pop() }
-func (s *shard) Fresh() (*Hook, uint64)                  { return s.takeFresh() }
-func (s *shard) Refill(n uint32) (*Hook, uint64)         { return s.allocRange(n) }
-func (s *shard) SetHome(lo, hi uint32)                   { s.setHome(lo, hi) }
-func (s *shard) Home(i uint32) *shard                    { return s.home(i) }
-func (s *shard) Claim() (*Hook, uint64, error)           { return s.claim() }
-func (s *shard) Contend()                                { s.contend() }
-func (s *shard) Met(h uint32)                            { s.contendAs(h) }
-func (s *shard) SetMisses(n uint32)                      { s.misses.Store(n) }
+func (s *shard) TakeOne() (*slots.Hook, uint64) { return s.pop() }
+
+func (s *shard) Fresh() (*slots.Hook, uint64) { return s.takeFresh() }
+
+func (s *shard) Refill(n uint32) (*slots.Hook, uint64) { return s.allocRange(n) }
+
+func (s *shard) SetHome(lo, hi uint32) { s.setHome(lo, hi) }
+
+func (s *shard) Home(i uint32) *shard { return s.home(i) }
+
+func (s *shard) Claim() (*slots.Hook, uint64, error) { return s.claim() }
+
+func (s *shard) Contend() { s.contend() }
+
+func (s *shard) Met(h uint32) { s.contendAs(h) }
+
+func (s *shard) SetMisses(n uint32) { s.misses.Store(n) }
+
 func (s *shard) Reclaim(target *shard) (unfinished bool) { return s.reclaim(target) }
-func (s *shard) Lock()                                   { s.lock() }
-func (s *shard) Unlock()                                 { s.unlock() }
-func (s *shard) Remove(h uint64) bool                    { return s.remove(h) }
-func (s *shard) Removals() Removals                      { return Removals{shard: s} }
-func (s *shard) Head() uint64                            { return s.free.head.Load() }
+
+func (s *shard) Lock() { s.lock() }
+
+func (s *shard) Unlock() { s.unlock() }
+
+func (s *shard) Remove(h uint64) bool { return s.remove(h) }
+
+func (s *shard) Removals() Removals { return Removals{shard: s} }
+
+func (s *shard) Head() uint64 { return s.free.Head.Load() }
+
 func (a *Arena) Decide(s *shard, began uint64) (uint64, error) {
 	d := s.claimLocked(began)
 	return d.h, d.err
@@ -45,24 +64,29 @@ func (a *Arena) Decide(s *shard, began uint64) (uint64, error) {
 
 // Finds reports whether a verdict lets the arena grow, and Slack is slack.
 func (a *Arena) Finds(s *shard, began uint64) (grow bool) { return s.claimLocked(began).grow }
-func (a *Arena) Slack() int                               { return a.slack() }
+
+func (a *Arena) Slack() int { return a.slack() }
 
 // LockVerdicts keeps others from making shards until the function that it returns is called.
 func (a *Arena) LockVerdicts() (unlock func()) { a.verdicts.mu.Lock(); return a.verdicts.mu.Unlock }
 
 // Free returns how many slots the shard has for insertions, Ready how many of them wait for an
 // empty freelist, and Pending how many slots wait or are in Resets.
-func (s *shard) Free() int    { free, _, _ := s.count(); return free }
-func (s *shard) Ready() int   { _, ready := s.pending(); return ready }
+func (s *shard) Free() int { free, _, _ := s.count(); return free }
+
+func (s *shard) Ready() int { _, ready := s.pending(); return ready }
+
 func (s *shard) Pending() int { _, limbo, _ := s.count(); return limbo }
 
 // Seals is seals, and Batches returns how many batches wait.
 func (s *shard) Seals() uint64 { return s.seals }
-func (s *shard) Batches() int  { return s.waiting.len() }
+
+func (s *shard) Batches() int { return s.waiting.Len() }
 
 // BacklogBytes is bytes, and Scans is scans.
 func (s *shard) BacklogBytes() int64 { return s.bytes() }
-func (s *shard) Scans() int          { return s.scans() }
+
+func (s *shard) Scans() int { return s.scans() }
 
 // Round is one round of reclaiming, with its Resets. It returns how many slots it visited.
 func (s *shard) Round(target *shard) (visits int, unfinished bool) {
@@ -106,15 +130,16 @@ func (g *goal) Reached() bool {
 }
 
 // Len returns how many slots wait for End. Leave is End that leaves reclaiming to others.
-func (r *Removals) Len() int { return int(r.chain.n) }
+func (r *Removals) Len() int { return int(r.chain.N) }
+
 func (r *Removals) Leave() {
 	r.shard.pushLimbo(&r.chain, Now)
-	r.chain = chain{}
+	r.chain = slots.Chain{}
 }
 
 // Return gives back a slot that was popped as h, as magazines do.
-func (s *shard) Return(slot *Hook, h uint64) {
-	m := Magazine{arena: s.arena, shard: s, ready: []cached{newCached(slot, h)}}
+func (s *shard) Return(slot *slots.Hook, h uint64) {
+	m := Magazine{arena: s.arena, shard: s, ready: []slots.Cached{slots.NewCached(slot, h)}}
 	m.giveBack(Now)
 }
 
@@ -122,45 +147,53 @@ func (s *shard) Return(slot *Hook, h uint64) {
 // which they will be handed out. listed is how many are in the freelist.
 func (s *shard) Order() (order []uint32, listed int) {
 	add := func(i uint32) {
-		for ; i != None; i = Low(s.arena.Table.slot(i).Word.Load()) {
+		for ; i != slots.None; i = slots.Low(s.arena.Table.Slot(i).Word.Load()) {
 			order = append(order, i)
 		}
 	}
-	add(Low(s.free.head.Load()))
+	add(slots.Low(s.free.Head.Load()))
 	listed = len(order)
 	for _, c := range slices.Backward(s.ready) {
-		add(Low(c.first))
+		add(slots.Low(c.First))
 	}
 	return order, listed
 }
 
 // PopRun takes up to n slots and returns the handles that they will have.
 func (s *shard) PopRun(n int) (hs []uint64) {
-	dst := make([]cached, n)
+	dst := make([]slots.Cached, n)
 	for _, k := range slices.Backward(dst[:s.popRun(dst)]) {
-		hs = append(hs, k.h)
+		hs = append(hs, k.H)
 	}
 	return hs
 }
 
 // Slot returns slot i, Shard shard k, and the others the arena's counts.
-func (a *Arena) Slot(i uint32) *Hook { return a.Table.slot(i) }
-func (a *Arena) Shard(k int) *shard  { return a.shards()[k] }
-func (a *Arena) Made() int           { return len(a.shards()) }
-func (a *Arena) Buckets() int        { return int(a.mask.Load()) + 1 }
-func (a *Arena) SetDealt(n uint32)   { a.magazines.dealt.Store(n) }
-func (m *Magazine) Shard() *shard    { return m.shard }
-func (a *Arena) Exhausted() int64    { return a.Table.Exhausted() }
-func (a *Arena) Decisions() uint64   { return a.verdicts.number.Load() }
+func (a *Arena) Slot(i uint32) *slots.Hook { return a.Table.Slot(i) }
+
+func (a *Arena) Shard(k int) *shard { return a.shards()[k] }
+
+func (a *Arena) Made() int { return len(a.shards()) }
+
+func (a *Arena) Buckets() int { return int(a.mask.Load()) + 1 }
+
+func (a *Arena) SetDealt(n uint32) { a.magazines.dealt.Store(n) }
+
+func (m *Magazine) Shard() *shard { return m.shard }
+
+func (a *Arena) Exhausted() int64 { return a.Table.Exhausted() }
+
+func (a *Arena) Decisions() uint64 { return a.verdicts.number.Load() }
 
 // SetHolders makes a hold one of n, and MostHolders is how many there may be.
 func (k *Hold) SetHolders(n uint32) { k.count.Store(n) }
 
 const MostHolders = mostHolders
 
-// Stamp is stamp, and StampOf stampOf.
-func (a *Arena) Stamp(i uint32)                      { a.stamp(i) }
-func (a *Arena) StampOf(i uint32, now uint64) uint64 { return a.Table.stampOf(i, now) }
+// Stamp is stamp, and StampOf StampOf.
+func (a *Arena) Stamp(i uint32) { a.stamp(i) }
+
+func (a *Arena) StampOf(i uint32, now uint64) uint64 { return a.Table.StampOf(i, now) }
 
 // TrimAll is Trim that does not reclaim before.
 func (a *Arena) TrimAll() int64 { return a.trim() }
@@ -171,18 +204,18 @@ func (m *Magazine) Kept() int { return len(m.ready) + m.used - m.start }
 // Ordered reports whether the parts of the bag follow each other, up to the open part.
 func (m *Magazine) Ordered() bool {
 	at := m.start
-	for k := range m.seals.len() {
-		if end := m.seals.entry(k).body; end <= at {
+	for k := range m.seals.Len() {
+		if end := m.seals.Entry(k).Body; end <= at {
 			return false
 		} else {
 			at = end
 		}
 	}
-	return m.open == at && at <= m.used || m.open == 0 && m.seals.len() == 0
+	return m.open == at && at <= m.used || m.open == 0 && m.seals.Len() == 0
 }
 
 // Unsorted returns how many slots were removed and are in no batch.
-func (s *shard) Unsorted() int { return int(s.limbo.size() + s.unsorted()) }
+func (s *shard) Unsorted() int { return int(s.limbo.Size() + s.unsorted()) }
 
 // Arrays returns how many slots of the backlog are in arrays, and reports whether each chain's arrays, if
 // it has any, have its slots in its order (I14), what is ready ends with None, and batches are in the
@@ -192,37 +225,37 @@ func (s *shard) Arrays() (n int, repeat bool) {
 	defer s.unlock()
 	repeat = true
 	chains := slices.Clone(s.ready)
-	for k := range s.waiting.len() {
-		chains = append(chains, s.waiting.entry(k).body.chain)
-		repeat = repeat && s.waiting.entry(max(k, 1)-1).stamp <= s.waiting.entry(k).stamp
+	for k := range s.waiting.Len() {
+		chains = append(chains, s.waiting.Entry(k).Body.Chain)
+		repeat = repeat && s.waiting.Entry(max(k, 1)-1).Stamp <= s.waiting.Entry(k).Stamp
 	}
 	for k, c := range chains {
-		last := c.arrays.last
+		last := c.Arrays.Last
 		if last == nil {
 			continue
 		}
-		i, left := c.top(), c.n
-		for b := last.next; ; b = b.next {
-			for j := b.n; j > 0; j-- {
-				if left == 0 || b.slots[j-1] != i {
+		i, left := c.Top(), c.N
+		for b := last.Next; ; b = b.Next {
+			for j := b.N; j > 0; j-- {
+				if left == 0 || b.Slots[j-1] != i {
 					return n, false
 				}
-				i, left, n = Low(s.arena.Table.slot(i).Word.Load()), left-1, n+1
+				i, left, n = slots.Low(s.arena.Table.Slot(i).Word.Load()), left-1, n+1
 			}
 			if b == last {
 				break
 			}
 		}
-		repeat = repeat && left == 0 && (k >= len(s.ready) || i == None)
+		repeat = repeat && left == 0 && (k >= len(s.ready) || i == slots.None)
 	}
 	return n, repeat
 }
 
-func (s *shard) Spare() int { return s.spare.n }
+func (s *shard) Spare() int { return s.spare.N }
 
 // ArraysMost and SpareMost bound arrays, which have ArrayBytes each.
 const (
 	ArraysMost = arraysMost
-	SpareMost  = spareMost
-	ArrayBytes = arrayBytes
+	SpareMost  = slots.SpareMost
+	ArrayBytes = slots.ArrayBytes
 )

@@ -10,6 +10,7 @@ import (
 
 	"coatcheck/epoch"
 	"coatcheck/shard"
+	"coatcheck/shard/slots"
 )
 
 // rig is an arena whose shards a test uses one by one.
@@ -31,18 +32,18 @@ type setup[T any] struct {
 	replays      bool
 	capacity     int // so they have then, and magazines are small
 	reset        func(*T)
-	pages        shard.PageSizes // the zero value: tinyPages
+	pages        slots.PageSizes // the zero value: tinyPages
 }
 
 // tinyPages makes pages of 1, 1 and 2 slots, and then of 4, so that every list crosses pages.
-var tinyPages = shard.PageSizes{Unit: 0, Page: 2, Most: 3}
+var tinyPages = slots.PageSizes{Unit: 0, Page: 2, Most: 3}
 
 func newRig[T any](t testing.TB, set setup[T]) *rig[T] {
 	t.Helper()
 	r := new(rig[T])
 	n := max(set.shards, 1)
 	limbo := 0
-	if set.pages == (shard.PageSizes{}) {
+	if set.pages == (slots.PageSizes{}) {
 		set.pages = tinyPages
 	}
 	if set.stampPerSlot {
@@ -52,7 +53,7 @@ func newRig[T any](t testing.TB, set setup[T]) *rig[T] {
 		Domain: epoch.New(),
 		Slots:  uint64(set.slots), Pages: set.pages, Shards: max(n, set.most), AllShards: set.most == 0,
 		FirstGeneration: max(set.first, 1), FIFO: set.fifo, Replays: set.replays,
-		Layout:   shard.LayoutOf(set.zero, set.reset),
+		Layout:   slots.LayoutOf(set.zero, set.reset),
 		Capacity: uint64(set.capacity), MaxLimbo: int64(limbo),
 	})
 	if set.memory == 0 {
@@ -66,13 +67,13 @@ func newRig[T any](t testing.TB, set setup[T]) *rig[T] {
 }
 
 // live publishes v in a slot that was handed out.
-func live[T any](slot *shard.Hook, h uint64, v T) {
-	*shard.ValueOf[T](slot) = v
+func live[T any](slot *slots.Hook, h uint64, v T) {
+	*slots.ValueOf[T](slot) = v
 	slot.Publish(h)
 }
 
 // take takes a slot as a pool does, or fails the test.
-func (r *rig[T]) take(t testing.TB, s *shard.Shard) (*shard.Hook, uint64) {
+func (r *rig[T]) take(t testing.TB, s *shard.Shard) (*slots.Hook, uint64) {
 	t.Helper()
 	slot, h := r.tryTake(s)
 	require.NotNil(t, slot, "the shard has no slot")
@@ -80,11 +81,11 @@ func (r *rig[T]) take(t testing.TB, s *shard.Shard) (*shard.Hook, uint64) {
 }
 
 // tryTake is take that returns nil if there is none. It does not wait for a grace period.
-func (r *rig[T]) tryTake(s *shard.Shard) (*shard.Hook, uint64) {
+func (r *rig[T]) tryTake(s *shard.Shard) (*slots.Hook, uint64) {
 	if slot, h := s.Fresh(); slot != nil {
 		return slot, h
 	}
-	if s.Ready() > 0 && s.Head() == shard.None {
+	if s.Ready() > 0 && s.Head() == slots.None {
 		s.Reclaim(s)
 	}
 	if slot, h := s.TakeOne(); slot != nil {
@@ -151,18 +152,18 @@ func (r *rig[T]) requireNoSelfLink(t testing.TB) {
 	t.Helper()
 	for i := range r.arena.Table.Pages().Limit {
 		w := r.word(i)
-		require.False(t, !shard.IsLive(w) && shard.Low(w) == i, "slot %d: vacant word %s", i, text(w))
+		require.False(t, !slots.IsLive(w) && slots.Low(w) == i, "slot %d: vacant word %s", i, text(w))
 	}
 }
 
 // text formats a word like a handle.
-func text(h uint64) string { return fmt.Sprintf("%d@%d", shard.Low(h), shard.Generation(h)) }
+func text(h uint64) string { return fmt.Sprintf("%d@%d", slots.Low(h), slots.Generation(h)) }
 
 // lows returns the slots of hs.
 func lows(hs []uint64) []uint32 {
 	is := make([]uint32, len(hs))
 	for i, h := range hs {
-		is[i] = shard.Low(h)
+		is[i] = slots.Low(h)
 	}
 	return is
 }
@@ -170,7 +171,7 @@ func lows(hs []uint64) []uint32 {
 // drain pops all that s has in its freelist and range, and returns the slots in that order.
 func drain(s *shard.Shard) (total []uint32) {
 	for slot, h := s.TakeOne(); slot != nil; slot, h = s.TakeOne() {
-		total = append(total, shard.Low(h))
+		total = append(total, slots.Low(h))
 	}
 	return total
 }

@@ -3,6 +3,7 @@ package shard
 import (
 	"coatcheck/internal/atom"
 	"coatcheck/internal/hint"
+	"coatcheck/shard/slots"
 )
 
 // A hold keeps one slot from being reused, and nothing else: the epoch advances, and every
@@ -17,7 +18,7 @@ import (
 //	                        └── the last Drop sends ──┘
 //
 // A hold costs its slot's reclaimer one load of a count. Where there are no holds, refs says
-// so for a whole batch. A page gets its counts with its first hold, or from makeCounts.
+// so for a whole batch. A page gets its counts with its first hold, or from MakeCounts.
 //
 // No hold is missed (I10). Hold raises the count, and then loads the slot's word again. If the
 // word is still the handle, the slot is unlinked after the raise and reclaimed after the
@@ -50,40 +51,24 @@ func (h *holds) hasHolds() bool { return h.refs.Load() != 0 } // observes (P7)
 // Refs returns how many holds there are.
 func (h *holds) Refs() int { return int(h.refs.Load()) }
 
-// holders has the counts of one page.
-type holders struct {
-	// count has a word for each slot: how many holders it has, and whether it is parked.
-	//
-	//	writers  the holders, by adding; the youngest of them, and the reclaimer that parks the slot, by
-	//	         compare-and-swap (hold.go of package shard)
-	//	readers  the reclaimer
-	//	moves    n → n+1, n → n−1, n → n|parked for n > 0, 0|parked → 0
-	//	orders   the raise publishes the hold to the reclaimer (P7)
-	count []atom.Uint32
-}
-
-// parked marks the count of a slot whose grace period is over and that is in no list. The Drop
-// that brings its count to zero owns it.
-const parked = 1 << 31
-
 // mostHolders is far below parked, so that Refs that are never released do not make a count
 // look parked.
 const mostHolders = 1 << 30
 
 // Hold is a hold of one slot.
 type Hold struct {
-	slot  *Hook
+	slot  *slots.Hook
 	index uint32
 	count *atom.Uint32 // the slot's
 }
 
 // Slot returns the slot.
-func (k *Hold) Slot() *Hook { return k.slot }
+func (k *Hold) Slot() *slots.Hook { return k.slot }
 
 // Hold tries to hold the live slot that h names, until Drop. It reports whether h is live.
 func (a *Arena) Hold(h uint64) (k Hold, ok bool) {
 	t := a.Table.Pages()
-	i := Low(h)
+	i := slots.Low(h)
 	if i >= t.Limit {
 		return k, false
 	}
@@ -91,7 +76,7 @@ func (a *Arena) Hold(h uint64) (k Hold, ok bool) {
 	if slot.Word.Load() != h {
 		return k, false // before anything is written: a stale handle changes nothing
 	}
-	k = Hold{slot, i, t.count(i)}
+	k = Hold{slot, i, t.HolderCount(i)}
 	a.raise(k)
 	if slot.Word.Load() == h {
 		return k, true // it was live after the count was raised (I10)
@@ -100,72 +85,23 @@ func (a *Arena) Hold(h uint64) (k Hold, ok bool) {
 	return k, false
 }
 
-// countIfMade returns the count of slot i, or nil if its page has none.
-func (t *PageTable) countIfMade(i uint32) *atom.Uint32 {
-	m, j := t.meta(i)
-	if h := m.holders.Load(); h != nil {
-		return &h.count[j]
-	}
-	return nil
-}
-
-// isHeld reports whether slot i, which was removed, has holders. A hold that comes later fails.
-func (t *PageTable) isHeld(i uint32) bool {
-	m, j := t.meta(i)
-	h := m.holders.Load()
-	return h != nil && h.count[j].Load() != 0
-}
-
-// Holding returns how many holds slot i has, and whether it is parked for them.
-func (t *PageTable) Holding(i uint32) (n int, isParked bool) {
-	m, j := t.meta(i)
-	if h := m.holders.Load(); h != nil {
-		c := h.count[j].Load()
-		return int(c &^ parked), c&parked != 0
-	}
-	return 0, false
-}
-
 // raise counts a hold. refs comes first, so that it is not 0 while a hold stands.
 func (h *holds) raise(k Hold) {
 	h.refs.Add(1)
-	if n := k.count.Add(1); n&^parked > mostHolders { // publishes (P7)
+	if n := k.count.Add(1); n&^slots.Parked > mostHolders { // publishes (P7)
 		k.count.Add(^uint32(0))
 		h.refs.Add(-1)
 		panic("pool: more than a billion Refs of one value")
 	}
 }
 
-// count returns the count of slot i. It makes those of its page if there are none yet. If
-// several holds make them at once, one's are used. They take 4 bytes a slot: at most half as much
-// as their page.
-func (t *PageTable) count(i uint32) *atom.Uint32 {
-	m, j := t.meta(i)
-	h := m.holders.Load()
-	if h == nil {
-		h = &holders{make([]atom.Uint32, m.n)}
-		// Failure means that another hold made them, and no goroutine has used these.
-		if !m.holders.CompareAndSwap(nil, h) {
-			h = m.holders.Load()
-		}
-	}
-	return &h.count[j]
-}
-
-// makeCounts makes the counts of every page, so that no hold allocates.
-func (t *PageTable) makeCounts() {
-	for m := range t.pages {
-		t.count(m.firstSlot)
-	}
-}
-
 // Drop ends a hold. The last Drop of a parked slot sends the slot back to limbo. It does not
 // reclaim the slot itself, because that might call a Reset. It costs two locked instructions.
 func (a *Arena) Drop(k Hold) {
-	last := k.count.Add(^uint32(0)) == parked
+	last := k.count.Add(^uint32(0)) == slots.Parked
 	// Success makes the caller the slot's owner (I1). Failure means that a late hold has
 	// raised the count again, or has dropped it since; that hold's Drop sends the slot.
-	last = last && k.count.CompareAndSwap(parked, 0)
+	last = last && k.count.CompareAndSwap(slots.Parked, 0)
 	a.refs.Add(-1)
 	if !last {
 		return
@@ -174,16 +110,16 @@ func (a *Arena) Drop(k Hold) {
 	// freelist holds a lock, and Drop would wait for it. The slot keeps its stamp, so it waits
 	// for no guard that was pinned after its removal.
 	a.parked.Add(-1)
-	var c chain
-	c.append(k.slot, k.index, k.slot.Word.Load())
+	var c slots.Chain
+	c.Append(k.slot, k.index, k.slot.Word.Load())
 	a.Local(hint.Goroutine()).pushLimbo(&c, Now)
 }
 
 // park leaves slot i to its holders. The caller owns it, and its grace period is over. park
 // reports false if there are no holders, and the slot stays the caller's. The caller must read
 // what it needs from the slot before: the last Drop may own it before park returns.
-func (h *holds) park(t *PageTable, i uint32) bool {
-	count := t.countIfMade(i)
+func (h *holds) park(t *slots.PageTable, i uint32) bool {
+	count := t.HolderCountIfMade(i)
 	if count == nil || count.Load() == 0 {
 		return false
 	}
@@ -195,7 +131,7 @@ func (h *holds) park(t *PageTable, i uint32) bool {
 			return false
 		}
 		// Success gives the slot away. Failure means that a hold came, and will fail, or went.
-		if count.CompareAndSwap(n, n|parked) {
+		if count.CompareAndSwap(n, n|slots.Parked) {
 			return true
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"reflect"
 	"unsafe"
 
-	"coatcheck/internal/atom"
+	"coatcheck/shard/slots"
 )
 
 // Contents shows how each of a shard's lists begins. Explored schedules check invariants on it
@@ -28,22 +28,22 @@ type List struct {
 func (a *Arena) Inspect() (contents []Contents) {
 	for _, s := range a.shards() {
 		c := Contents{
-			Free: s.free.head.Load(), Fresh: s.fresh.word.Load(), Limbo: s.limbo.head.Load(),
+			Free: s.free.Head.Load(), Fresh: s.fresh.Word.Load(), Limbo: s.limbo.Head.Load(),
 			Lock: unsafe.Pointer(&s.mu), Clearing: unsafe.Pointer(&s.clearing),
 		}
-		add := func(l *chain, stamp uint64) {
-			if l.n > 0 {
-				c.Waiting = append(c.Waiting, List{l.top(), l.n, stamp, l.arrays.indexes()})
+		add := func(l *slots.Chain, stamp uint64) {
+			if l.N > 0 {
+				c.Waiting = append(c.Waiting, List{l.Top(), l.N, stamp, l.Arrays.Indexes()})
 			}
 		}
-		for k := range s.waiting.len() {
-			w := s.waiting.entry(k)
-			add(&w.body.chain, w.stamp)
+		for k := range s.waiting.Len() {
+			w := s.waiting.Entry(k)
+			add(&w.Body.Chain, w.Stamp)
 		}
-		add(&s.turned, s.sealed.stamp)
-		add(&s.sealed.body.chain, s.sealed.stamp)
+		add(&s.turned, s.sealed.Stamp)
+		add(&s.sealed.Body.Chain, s.sealed.Stamp)
 		for _, r := range s.ready {
-			c.Ready = append(c.Ready, List{r.top(), r.n, 0, r.arrays.indexes()})
+			c.Ready = append(c.Ready, List{r.Top(), r.N, 0, r.Arrays.Indexes()})
 		}
 		contents = append(contents, c)
 	}
@@ -55,21 +55,6 @@ func (a *Arena) KeepArrays() {
 	a.Replays = false
 	for _, s := range a.shards() {
 		s.frontier.Init(a.Domain, false)
-	}
-}
-
-// indexes returns the slots of the arrays, in the order of their chain.
-func (l *arrays) indexes() (slots []uint32) {
-	if l.last == nil {
-		return nil
-	}
-	for b := l.first(); ; b = b.next {
-		for j := b.n; j > 0; j-- {
-			slots = append(slots, b.slots[j-1])
-		}
-		if b == l.last {
-			return slots
-		}
 	}
 }
 
@@ -118,50 +103,16 @@ func (a *Arena) RemoveAt(k int, h uint64) bool { return a.shards()[k].remove(h) 
 // Inspect returns the handles of what is ready and in the bag.
 func (m *Magazine) Inspect() (ready, bag []uint64) {
 	for _, k := range m.ready {
-		ready = append(ready, k.h)
+		ready = append(ready, k.H)
 	}
 	for _, k := range m.bag[m.start:m.used] {
-		bag = append(bag, k.h)
+		bag = append(bag, k.H)
 	}
 	return ready, bag
 }
 
 // View returns the table that m goes by.
-func (m *Magazine) View() *PageTable { return m.view.Load() }
+func (m *Magazine) View() *slots.PageTable { return m.view.Load() }
 
 // SpentInLimbo returns how many slots in limbo or in the backlog count as exhausted soon.
 func (a *Arena) SpentInLimbo() int64 { return a.spentInLimbo() }
-
-// Meta returns how many slots slot i's page has, where its pageMeta lies, its type, its homes, and
-// its counts of holders or nil.
-func (t *PageTable) Meta(i uint32) (n uint32, address unsafe.Pointer, metaType reflect.Type, homes, counts []atom.Uint32) {
-	m, _ := t.meta(i)
-	if h := m.holders.Load(); h != nil {
-		counts = h.count
-	}
-	return m.n, unsafe.Pointer(m), reflect.TypeFor[pageMeta](), m.homes, counts
-}
-
-// Units returns the address of each unit.
-func (t *PageTable) Units() []uintptr { return t.entries() }
-
-// Absent returns the floors of the slots without memory.
-func (t *Table) Absent() map[uint32]uint32 {
-	floors := make(map[uint32]uint32)
-	for _, d := range t.decommitted {
-		m, _ := t.Pages().meta(d.firstSlot)
-		for i := range m.n {
-			floors[d.firstSlot+i] = d.floor
-		}
-	}
-	return floors
-}
-
-// Unallotted reports whether slot i was not handed out, or not since its page came back.
-func (t *Table) Unallotted(i uint32) bool {
-	next, end := t.recommitRange.bounds()
-	return uint64(i) >= t.next.Load() || next <= i && i < end
-}
-
-// Void returns the unit that stands for those without memory, or nil.
-func (t *Table) Void() unsafe.Pointer { return t.stub }

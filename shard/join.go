@@ -22,14 +22,14 @@ import (
 // the batch in two.
 func (s *shard) joinIfMany() {
 	l := &s.waiting
-	if l.len() == waitingMost {
+	if l.Len() == waitingMost {
 		s.joinAt = waitingMost // it was shorter, or may be joined again
 	}
-	if l.len() < s.joinAt && !(s.arena.Fixed && l.len() == cap(l.list)) {
+	if l.Len() < s.joinAt && !(s.arena.Fixed && l.Len() == cap(l.List)) {
 		return
 	}
-	l.closeUp()
-	words := (l.len() + 63) / 64
+	l.CloseUp()
+	words := (l.Len() + 63) / 64
 	s.apart = slices.Grow(s.apart[:0], words)[:words]
 	clear(s.apart)
 	paid, last := s.added*cellsABatch, uint64(epoch.NoPin)
@@ -41,15 +41,15 @@ func (s *shard) joinIfMany() {
 			return // guards of one time
 		}
 		last = e
-		if k := l.find(e); k < l.len() { // it delays that batch, and not the one before
+		if k := l.Find(e); k < l.Len() { // it delays that batch, and not the one before
 			s.apart[k/64] |= 1 << (k % 64)
 		}
 	}) {
 		return
 	}
-	cost.Batches(l.len())
+	cost.Batches(l.Len())
 	s.joinNeighbours()
-	s.joinAt, s.added = 2*l.len(), 0
+	s.joinAt, s.added = 2*l.Len(), 0
 }
 
 // joinNeighbours joins each batch to the one before it, if it is not apart from it and it is
@@ -57,44 +57,44 @@ func (s *shard) joinIfMany() {
 func (s *shard) joinNeighbours() {
 	l := &s.waiting
 	n := 0
-	for k := 1; k < len(l.list); k++ {
-		a, b := &l.list[n], &l.list[k]
-		if s.apart[k/64]&(1<<(k%64)) == 0 && !s.fenced(a.body.number, b.body.number) && join(&a.body, &b.body) {
-			a.stamp = b.stamp
+	for k := 1; k < len(l.List); k++ {
+		a, b := &l.List[n], &l.List[k]
+		if s.apart[k/64]&(1<<(k%64)) == 0 && !s.fenced(a.Body.number, b.Body.number) && join(&a.Body, &b.Body) {
+			a.Stamp = b.Stamp
 			continue
 		}
 		n++
-		l.list[n] = *b
+		l.List[n] = *b
 	}
-	clear(l.list[n+1:])
-	l.list = l.list[:n+1]
+	clear(l.List[n+1:])
+	l.List = l.List[:n+1]
 }
 
 // cut cuts the first batch in two: what has passed if the oldest guard has that epoch, and the
 // rest. It visits all slots of the batch. Batches need it that were joined, or enqueued whole.
 func (s *shard) cut(oldest uint64) {
-	a, first := s.arena, s.waiting.entry(0)
-	passed := batch{leastStamp: first.body.leastStamp, number: first.body.number}
-	late := batch{leastStamp: first.stamp, number: first.body.number}
+	a, first := s.arena, s.waiting.Entry(0)
+	passed := batch{leastStamp: first.Body.leastStamp, number: first.Body.number}
+	late := batch{leastStamp: first.Stamp, number: first.Body.number}
 	latest := uint64(0)
-	for first.body.n > 0 {
-		slot, i, word := first.body.takeFirst(a)
-		if stamp := a.Table.stampOf(i, first.stamp); stamp < oldest {
-			passed.append(slot, i, word)
+	for first.Body.N > 0 {
+		slot, i, word := first.Body.TakeFirst(&a.Table)
+		if stamp := a.Table.StampOf(i, first.Stamp); stamp < oldest {
+			passed.Append(slot, i, word)
 			latest = max(latest, stamp)
 		} else {
-			late.append(slot, i, word)
+			late.Append(slot, i, word)
 			late.leastStamp = min(late.leastStamp, stamp)
 		}
 	}
 	switch {
-	case late.n == 0: // the stamp of what was enqueued whole may be above those of all slots
-		first.stamp, first.body = latest, passed
-	case passed.n == 0:
-		first.body = late
+	case late.N == 0: // the stamp of what was enqueued whole may be above those of all slots
+		first.Stamp, first.Body = latest, passed
+	case passed.N == 0:
+		first.Body = late
 	default:
-		first.body = late
-		s.waiting.insert(0, latest, passed)
+		first.Body = late
+		s.waiting.Insert(0, latest, passed)
 	}
 }
 

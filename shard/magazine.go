@@ -2,10 +2,10 @@ package shard
 
 import (
 	"slices"
-	"unsafe"
 
 	"coatcheck/epoch"
 	"coatcheck/internal/atom"
+	"coatcheck/shard/slots"
 )
 
 // A slot's way through a Magazine (Bonwick's word for such a cache):
@@ -31,13 +31,13 @@ import (
 //
 // All fields but view, newer and older are plain: the goroutine has them to itself.
 type Magazine struct {
-	ready []cached // Next takes the last
+	ready []slots.Cached // Next takes the last
 
-	bag   []cached // what was removed, in that order; when it is full, recycle must run
-	used  int      // how many it has, those before from included
-	start int      // the bag begins here; the slots before it have become ready
-	open  int      // the open part begins here
-	top   uint32   // the index of the last slot in the bag, or None
+	bag   []slots.Cached // what was removed, in that order; when it is full, refillReady must run
+	used  int            // how many it has, those before start included
+	start int            // the bag begins here; the slots before it have become ready
+	open  int            // the open part begins here
+	top   uint32         // the index of the last slot in the bag, or None
 
 	fastBelow    uint64        // a copy of Arena.fastBelow
 	stampPerSlot bool          // a copy of Arena.stampPerSlot
@@ -49,16 +49,16 @@ type Magazine struct {
 	//	writers  refresh, for the goroutine; show
 	//	readers  the goroutine
 	//	moves    to younger tables only
-	view atom.Pointer[PageTable]
+	view atom.Pointer[slots.PageTable]
 
 	arena *Arena
 	shard *shard
 
 	newer, older *Magazine // in the list of magazines, under its lock
 
-	seals    timeline[int]  // the ends of the sealed parts
-	frontier epoch.Frontier // which of them have passed
-	turns    uint32         // counts calls of begin
+	seals    slots.Timeline[int] // the ends of the sealed parts
+	frontier epoch.Frontier      // which of them have passed
+	turns    uint32              // counts calls of begin
 
 	reach      int  // the most slots that it keeps; 0: none
 	maxReach   int  // reach may grow to this
@@ -66,19 +66,6 @@ type Magazine struct {
 	overflowed bool // it gave slots away since it fetched some
 	inTime     int  // how often removed slots were ready when they were needed, since the reach grew
 }
-
-// cached is a vacant slot with the handle that it will have. The slot's address is a number (unsafe
-// register, U10). So an idle magazine keeps no memory that Trim has given up, wherever its arrays
-// still have an old entry, and a removal stores no pointer, which would cost a write barrier.
-type cached struct {
-	address uintptr
-	h       uint64
-}
-
-func newCached(slot *Hook, h uint64) cached { return cached{uintptr(unsafe.Pointer(slot)), h} }
-
-// slot returns the slot, which must be the magazine's, or its caller's.
-func (k *cached) slot() *Hook { return *(**Hook)(unsafe.Pointer(&k.address)) }
 
 const (
 	// wideReach is the reach to which a magazine grows if removed slots are ready in time,
@@ -108,7 +95,7 @@ const MaxReach = 4096
 // NewMagazine returns an empty magazine.
 func (a *Arena) NewMagazine() *Magazine {
 	m := &Magazine{
-		arena: a, top: None, clock: a.Domain, fastBelow: a.fastBelow, stampPerSlot: a.stampPerSlot, maxReach: MaxReach,
+		arena: a, top: slots.None, clock: a.Domain, fastBelow: a.fastBelow, stampPerSlot: a.stampPerSlot, maxReach: MaxReach,
 	}
 	m.frontier.Init(a.Domain, a.Replays)
 	m.view.Store(a.Table.Pages())
@@ -134,8 +121,8 @@ func (a *Arena) NewMagazine() *Magazine {
 	if a.Fixed {
 		n, seals = m.maxReach, m.maxReach
 	}
-	m.ready, m.bag = make([]cached, 0, n), make([]cached, n)[:m.batch]
-	m.seals = timeline[int]{list: make([]stamped[int], 0, seals), fixed: a.Fixed}
+	m.ready, m.bag = make([]slots.Cached, 0, n), make([]slots.Cached, n)[:m.batch]
+	m.seals = slots.Timeline[int]{List: make([]slots.Stamped[int], 0, seals), Fixed: a.Fixed}
 	return m
 }
 
@@ -154,16 +141,16 @@ func (m *Magazine) HasNext() bool { return len(m.ready) > 0 }
 
 // Next takes a slot that is ready, and returns it with the handle that it will have. There must
 // be one. The caller then owns the slot.
-func (m *Magazine) Next() (*Hook, uint64) {
+func (m *Magazine) Next() (*slots.Hook, uint64) {
 	n := len(m.ready) - 1
 	k := &m.ready[n]
 	m.ready = m.ready[:n]
-	return k.slot(), k.h
+	return k.Slot(), k.H
 }
 
 // Claim is like Arena.Claim, but first takes a slot that is ready. If none is, it takes slots
 // from the bag if some have passed, or a run from the shard's lists, or any that the arena finds.
-func (m *Magazine) Claim() (*Hook, uint64, error) {
+func (m *Magazine) Claim() (*slots.Hook, uint64, error) {
 	m.mustBeOpen()
 	a := m.arena // a Reset may close the magazine
 	slot, h, err := m.claim()
@@ -171,7 +158,7 @@ func (m *Magazine) Claim() (*Hook, uint64, error) {
 }
 
 // claim is Claim for a call that may go on if it is refused.
-func (m *Magazine) claim() (*Hook, uint64, error) {
+func (m *Magazine) claim() (*slots.Hook, uint64, error) {
 	if m.HasNext() {
 		slot, h := m.Next()
 		return slot, h, nil
@@ -183,26 +170,26 @@ func (m *Magazine) claim() (*Hook, uint64, error) {
 	if m.used-m.start >= m.batch/2 && m.used > m.start {
 		m.refillReady()
 		m.mustBeOpen()
-		// A Reset that ran in recycle may have used the magazine, and filled it.
+		// A Reset that ran in refillReady may have used the magazine, and filled it.
 		if m.HasNext() {
 			m.noteInTime()
 			return m.claim()
 		}
 	}
 	turn := m.begin()
-	limit := min((m.reach-m.batch)/2, m.reach-(len(m.bag)-m.start), Batch)
+	limit := min((m.reach-m.batch)/2, m.reach-(len(m.bag)-m.start), slots.Batch)
 	m.ready = slices.Grow(m.ready, limit)
-	if Low(s.kept.Load()) > 0 {
+	if slots.Low(s.kept.Load()) > 0 {
 		m.fetch(s, limit)
 	}
 	if !m.HasNext() {
 		m.ready = m.ready[:s.popRun(m.ready[:limit])]
 	}
 	if !m.HasNext() {
-		first, n, _ := s.fresh.take(limit)
+		first, n, _ := s.fresh.Take(limit)
 		for i := n - 1; i >= 0; i-- { // the first one last
-			slot, h := a.Table.firstLife(first + uint32(i))
-			m.ready = append(m.ready, newCached(slot, h))
+			slot, h := a.Table.FirstLife(first + uint32(i))
+			m.ready = append(m.ready, slots.NewCached(slot, h))
 		}
 	}
 	if !m.HasNext() {
@@ -287,14 +274,14 @@ func (m *Magazine) mustBeOpen() {
 //go:nosplit
 func (m *Magazine) Remove(h uint64) bool {
 	bag, n := m.bag, m.used
-	if t := m.view.Load(); uint(n) < uint(len(bag)) && Low(h) < t.Limit {
+	if t := m.view.Load(); uint(n) < uint(len(bag)) && slots.Low(h) < t.Limit {
 		// The link is not to the slot itself (I4): a slot in the bag is not live, and no other
 		// goroutine takes it out.
-		if slot := t.At(Low(h)); slot.Word.CompareAndSwap(h, Vacated(h, m.top)) {
-			bag[n] = newCached(slot, Reborn(h))
-			m.used, m.top = n+1, Low(h)
+		if slot := t.At(slots.Low(h)); slot.Word.CompareAndSwap(h, slots.Vacated(h, m.top)) {
+			bag[n] = slots.NewCached(slot, slots.Reborn(h))
+			m.used, m.top = n+1, slots.Low(h)
 			if h >= m.fastBelow {
-				if h >= lastLife {
+				if h >= slots.LastLife {
 					m.passOn(h)
 				} else if m.clock.Epoch() != m.stamp {
 					m.restamp() // while E is the stamp that was taken last, another one would be the same
@@ -324,13 +311,13 @@ func (m *Magazine) restamp() {
 //go:noinline
 func (m *Magazine) passOn(h uint64) {
 	last := m.used - 1
-	slot, s := m.bag[last].slot(), m.shard
-	m.used, m.top = last, None
+	slot, s := m.bag[last].Slot(), m.shard
+	m.used, m.top = last, slots.None
 	if last > m.start {
-		m.top = Low(m.bag[last-1].h)
+		m.top = slots.Low(m.bag[last-1].H)
 	}
-	seen := s.limbo.head.Load()
-	slot.set(Vacated(h, Low(seen)))
+	seen := s.limbo.Head.Load()
+	slot.Set(slots.Vacated(h, slots.Low(seen)))
 	s.retire(slot, h, seen) // a Reset may use the magazine
 }
 
@@ -350,21 +337,21 @@ func (m *Magazine) removeSlow(h uint64) bool {
 	}
 	m.refresh()
 	switch {
-	case Low(h) >= m.view.Load().Limit:
+	case slots.Low(h) >= m.view.Load().Limit:
 		return false
 	case m.used == len(m.bag):
 		return m.shard.remove(h)
 	}
 	// The wrong version asks whether refresh has changed the view, and believes Remove's look if it
 	// has not. A Trim may have shown the current table since that look.
-	return m.view.Load().At(Low(h)).Word.Load() == h && m.Remove(h)
+	return m.view.Load().At(slots.Low(h)).Word.Load() == h && m.Remove(h)
 }
 
 // Taker returns the shard by which a value must be taken, if limbo needs it moved and marked
 // before. Otherwise it returns nil; then call Remove and Last.
 func (m *Magazine) Taker(h uint64) *shard {
 	m.mustBeOpen()
-	if m.reach == 0 || m.arena.Reset != nil || h >= lastLife {
+	if m.reach == 0 || m.arena.Reset != nil || h >= slots.LastLife {
 		return m.shard
 	}
 	return nil
@@ -372,7 +359,7 @@ func (m *Magazine) Taker(h uint64) *shard {
 
 // Last returns the slot of this magazine that was removed last. It finds the slot by the bag,
 // because the table from before the removal might show a page that was given up.
-func (m *Magazine) Last() *Hook { return m.bag[m.used-1].slot() }
+func (m *Magazine) Last() *slots.Hook { return m.bag[m.used-1].Slot() }
 
 // Flush gives all slots back. It waits for the shard's lock, and may run a Reset. It panics if
 // the magazine is closed.
@@ -396,7 +383,74 @@ func (m *Magazine) Close(mode ReclaimMode) {
 }
 
 // empty gives back the slots that are ready, and returns those in the bag.
-func (m *Magazine) empty(mode ReclaimMode) chain {
+func (m *Magazine) empty(mode ReclaimMode) slots.Chain {
 	m.giveBack(mode)
 	return m.emptyBag()
+}
+
+// magazines is what an arena knows of its magazines.
+type magazines struct {
+	// newest is the first of all that are open, in a list, and open is how many these are. mu guards
+	// both.
+	newest *Magazine
+	mu     atom.Mutex
+	open   uint32
+
+	// dealt deals shards to magazines in turn.
+	//
+	//	writers  share
+	dealt atom.Uint32
+
+	// reach is how many slots all magazines together may keep.
+	//
+	//	writers  setReach
+	//	readers  mayGrow
+	reach atom.Int64
+}
+
+func (l *magazines) add(m *Magazine) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if m.older = l.newest; m.older != nil {
+		m.older.newer = m
+	}
+	l.newest = m
+	l.open++
+}
+
+func (l *magazines) remove(m *Magazine) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.open--
+	if m.older != nil {
+		m.older.newer = m.newer
+	}
+	if m.newer != nil {
+		m.newer.older = m.older
+	} else {
+		l.newest = m.older
+	}
+}
+
+// count returns how many are open.
+func (l *magazines) count() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return int(l.open)
+}
+
+// show makes the current table the view of all magazines. An older one keeps the memory of
+// pages that Trim has given up, and its magazine may be idle.
+func (l *magazines) show(t *slots.Table) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for m := l.newest; m != nil; m = m.older {
+		for {
+			old := m.view.Load()
+			// The table is loaded after the view, so it is not older.
+			if now := t.Pages(); now == old || m.view.CompareAndSwap(old, now) {
+				break
+			}
+		}
+	}
 }

@@ -4,12 +4,13 @@ import (
 	"slices"
 
 	"coatcheck/internal/cost"
+	"coatcheck/shard/slots"
 )
 
 // The bag of a magazine has the slots that it removed and that wait for their grace period, in
 // parts with an epoch stamp each:
 //
-//	          from        seal 0's end   seal 1's end  used  len(bag)
+//	          start       seal 0's end   seal 1's end  used  len(bag)
 //	 ──────────┼───────────────┼──────────────┼─────────┼──────┼
 //	 ready now │    sealed     │    sealed    │  open   │
 //
@@ -24,10 +25,10 @@ func (m *Magazine) refillReady() {
 	a := m.arena
 	m.seal()
 	if waits := m.used - m.start; a.Reset != nil || len(m.ready)+waits > m.reach-m.batch {
-		if last := m.seals.youngest(); !m.overflowed && a.Reset == nil && last != nil {
+		if last := m.seals.Youngest(); !m.overflowed && a.Reset == nil && last != nil {
 			// Slots that wait for a guard are no reason for a greater reach.
-			oldest, _ := m.frontier.Oldest(last.stamp)
-			m.overflowed = last.stamp < oldest
+			oldest, _ := m.frontier.Oldest(last.Stamp)
+			m.overflowed = last.Stamp < oldest
 		}
 		m.retireBag()
 		return
@@ -56,21 +57,21 @@ func (m *Magazine) sealTo(end int, stamp uint64) {
 	m.frontier.Pay((end - m.open) * cellsPaidInBag)
 	m.frontier.Mix()
 	m.open = end
-	m.seals.add(stamp, end)
+	m.seals.Add(stamp, end)
 }
 
 // release makes the sealed parts ready whose grace period is over. One scan of the pin cells
 // serves all, if the slots have paid for it.
 func (m *Magazine) release() {
-	if m.seals.len() == 0 {
+	if m.seals.Len() == 0 {
 		return
 	}
 	turn := m.begin()
-	oldest, _ := m.frontier.Oldest(m.seals.oldest().stamp)
+	oldest, _ := m.frontier.Oldest(m.seals.Oldest().Stamp)
 	end := m.start
-	for first := m.seals.oldest(); first != nil && first.stamp < oldest; first = m.seals.oldest() {
-		end = first.body
-		m.seals.removeFirst()
+	for first := m.seals.Oldest(); first != nil && first.Stamp < oldest; first = m.seals.Oldest() {
+		end = first.Body
+		m.seals.RemoveFirst()
 	}
 	cost.Batches(1)
 	m.mustBeAlone(turn)
@@ -89,7 +90,7 @@ func (m *Magazine) reuse(end int) {
 	if a.hasHolds() { // observes (P7): holds stood before their slots came into the bag
 		free := passed[:0]
 		for _, k := range passed {
-			if !a.park(a.Table.Pages(), Low(k.h)) {
+			if !a.park(a.Table.Pages(), slots.Low(k.H)) {
 				free = append(free, k)
 			}
 		}
@@ -101,9 +102,9 @@ func (m *Magazine) reuse(end int) {
 	if a.Pointers {
 		a.Clean(passed)
 	}
-	if poisons {
+	if slots.Poisons {
 		for i := range passed {
-			a.fill(passed[i].slot())
+			a.Fill(passed[i].Slot())
 		}
 	}
 	if whole {
@@ -118,8 +119,8 @@ func (m *Magazine) reuse(end int) {
 
 // clearBag makes the bag empty, after its slots have moved.
 func (m *Magazine) clearBag() {
-	m.used, m.start, m.open, m.top = 0, 0, 0, None
-	m.seals.clear()
+	m.used, m.start, m.open, m.top = 0, 0, 0, slots.None
+	m.seals.Clear()
 }
 
 // makeRoom makes room for a batch in the bag. It does not allocate once the arrays have their
@@ -128,8 +129,8 @@ func (m *Magazine) makeRoom() {
 	if n := m.start; n > 0 && (n >= m.used-n || cap(m.bag)-m.used < m.batch) {
 		m.used = copy(m.bag, m.bag[n:m.used])
 		m.start, m.open = 0, m.open-n
-		for k := range m.seals.len() {
-			m.seals.entry(k).body -= n
+		for k := range m.seals.Len() {
+			m.seals.Entry(k).Body -= n
 		}
 	}
 	m.bag = slices.Grow(m.bag[:m.used], m.batch)
@@ -141,41 +142,41 @@ func (m *Magazine) makeRoom() {
 // generations, and must not enter one with these again (I5), so each burns a life. It waits for
 // the shard's lock.
 func (m *Magazine) giveBack(mode ReclaimMode) {
-	var c chain
+	var c slots.Chain
 	for i := len(m.ready) - 1; i >= 0; i-- { // the one used last on top
 		k := &m.ready[i]
-		if g := Generation(k.h); g == LastGeneration {
-			m.arena.exhaust(k.slot())
+		if g := slots.Generation(k.H); g == slots.LastGeneration {
+			m.arena.exhaust(k.Slot())
 		} else {
-			word := Pack(g+1, None)
-			k.slot().set(word)
-			c.append(k.slot(), Low(k.h), word)
+			word := slots.Pack(g+1, slots.None)
+			k.Slot().Set(word)
+			c.Append(k.Slot(), slots.Low(k.H), word)
 		}
 	}
 	m.ready = m.ready[:0]
 	defer m.arena.waiters.wakeAfter(mode) // also if c is empty: the last slots may be exhausted
-	if c.n > 0 {
+	if c.N > 0 {
 		m.shard.lock()
 		defer m.shard.unlock()
-		m.shard.free.push(&c)
+		m.shard.free.Push(&c)
 	}
 }
 
 // emptyBag takes everything out of the bag. Each slot keeps its stamp, so that a guard of one
 // part does not delay the others.
-func (m *Magazine) emptyBag() (c chain) {
+func (m *Magazine) emptyBag() (c slots.Chain) {
 	m.seal()
 	if part := m.bag[m.start:m.used]; len(part) > 0 {
 		first, last := &part[len(part)-1], &part[0]
-		c = chain{
-			first: first.h - generationStep, n: uint32(len(part)),
-			tail: last.h - generationStep, last: last.slot(), next: Low(last.slot().Word.Load()),
+		c = slots.Chain{
+			First: first.H - slots.GenerationStep, N: uint32(len(part)),
+			Tail: last.H - slots.GenerationStep, Last: last.Slot(), Next: slots.Low(last.Slot().Word.Load()),
 		}
 	}
 	position := m.start
-	for k := 0; m.stampPerSlot && k < m.seals.len(); k++ {
-		for seal := m.seals.entry(k); position < seal.body; position++ {
-			m.arena.Table.setStamp(Low(m.bag[position].h), seal.stamp)
+	for k := 0; m.stampPerSlot && k < m.seals.Len(); k++ {
+		for seal := m.seals.Entry(k); position < seal.Body; position++ {
+			m.arena.Table.SetStamp(slots.Low(m.bag[position].H), seal.Stamp)
 		}
 	}
 	m.clearBag()
@@ -206,11 +207,11 @@ func (m *Magazine) retireByArrays() bool {
 		return false
 	}
 	m.seal()
-	stamp := m.seals.youngest().stamp
-	b := batch{leastStamp: m.seals.oldest().stamp, number: s.seals}
-	list := s.spare.list(m.bag[m.start:m.used])
-	b.chain = m.emptyBag()
-	b.arrays = list
+	stamp := m.seals.Youngest().Stamp
+	b := batch{leastStamp: m.seals.Oldest().Stamp, number: s.seals}
+	list := s.spare.List(m.bag[m.start:m.used])
+	b.Chain = m.emptyBag()
+	b.Arrays = list
 	s.retireBatch(stamp, &b)
 	return true
 }
@@ -218,13 +219,13 @@ func (m *Magazine) retireByArrays() bool {
 // fetchElsewhere is fetch from another shard.
 func (m *Magazine) fetchElsewhere(limit int) {
 	for k := 1; k < min(len(m.arena.shards()), fetchMost) && !m.HasNext(); k++ {
-		if s := m.shard.next(k); Low(s.kept.Load()) > 0 {
+		if s := m.shard.next(k); slots.Low(s.kept.Load()) > 0 {
 			m.fetch(s, limit)
 		}
 	}
 }
 
-// fetch makes slots ready that are ready in s and have arrays: up to most, or none if another
+// fetch makes slots ready that are ready in s and have arrays: up to limit, or none if another
 // goroutine has the lock. The magazine has no slot that is ready.
 //
 // The handles come last. Each load of a word is mostly a cache miss, and none waits for another. The
@@ -238,9 +239,29 @@ func (m *Magazine) fetch(s *shard, limit int) {
 	s.unlock()
 	for i := range m.ready {
 		k := &m.ready[i]
-		k.h |= uint64(Generation(k.slot().Word.Load())+1) << 32
+		k.H |= uint64(slots.Generation(k.Slot().Word.Load())+1) << 32
 		if s != m.shard {
-			m.shard.setHome(Low(k.h), Low(k.h)+1)
+			m.shard.setHome(slots.Low(k.H), slots.Low(k.H)+1)
 		}
 	}
 }
+
+// What a magazine gives away mostly waited in the bag and then for a guard, so it is cold when it
+// comes back. A chain is walked by dependent loads: the next slot is found only when the word of the
+// one before has come from memory. Behind a guard that was preempted a walk took two thirds of a
+// program's time. So a batch that a magazine retires keeps, beside its chain, arrays of the same
+// slots. By these a magazine takes a part of it with loads that do not depend on each other, and their
+// cache misses overlap.
+//
+//	chain   first ─▶ 7 ─▶ 3 ─▶ 9 │ ─▶ 4 ─▶ 1 ─▶ None
+//	arrays         [ 9   3   7 ] │ [ 1   4 ]
+//
+// The chain is the truth: Trim, Stats, snapshots and refusals go by it. The arrays repeat it
+// (I14). A method of chain that changes the slots changes the arrays alike, or drops them. So no
+// other code needs to know of them, and what has lost them goes the way of all others.
+
+// keepsArrays reports whether what magazines retire has arrays. It has none where each slot is filed by
+// its own stamp, or is taken out of its batch for a Reset, because no batch keeps its slots together
+// there. It has none in an arena that replays: a copy has the lists alone, and must issue the same
+// handles. The magazines of a queue keep no slots.
+func (a *Arena) keepsArrays() bool { return !a.stampPerSlot && a.Reset == nil && !a.Replays }

@@ -9,10 +9,11 @@ import (
 	"coatcheck/epoch"
 	"coatcheck/internal/check/testkit"
 	"coatcheck/shard"
+	"coatcheck/shard/slots"
 )
 
 // next takes a slot as a Worker does.
-func next(m *shard.Magazine) (*shard.Hook, uint64, error) {
+func next(m *shard.Magazine) (*slots.Hook, uint64, error) {
 	if m.HasNext() {
 		slot, h := m.Next()
 		return slot, h, nil
@@ -25,13 +26,13 @@ func takeValue(m *shard.Magazine, h uint64) (v uint64, ok bool) {
 	if s := m.Taker(h); s != nil {
 		k, seen := s.Unlink(h)
 		if k != nil {
-			v = *shard.ValueOf[uint64](k)
+			v = *slots.ValueOf[uint64](k)
 			s.Retire(k, h, seen)
 		}
 		return v, k != nil
 	}
 	if m.Remove(h) {
-		return *shard.ValueOf[uint64](m.Last()), true
+		return *slots.ValueOf[uint64](m.Last()), true
 	}
 	return 0, false
 }
@@ -41,7 +42,7 @@ func takeValue(m *shard.Magazine, h uint64) (v uint64, ok bool) {
 func TestMagazineKeepsNoSlotWithoutALife(t *testing.T) {
 	const total, lives = 300, 2
 	for _, stampPerSlot := range []bool{false, true} {
-		r := newRig[uint64](t, setup[uint64]{slots: total, stampPerSlot: stampPerSlot, first: shard.LastGeneration - 2*(lives-1)})
+		r := newRig[uint64](t, setup[uint64]{slots: total, stampPerSlot: stampPerSlot, first: slots.LastGeneration - 2*(lives-1)})
 		m := r.arena.NewMagazine()
 		for range total * lives {
 			slot, h, err := next(m)
@@ -60,7 +61,7 @@ func TestMagazineKeepsNoSlotWithoutALife(t *testing.T) {
 // watch is a guard and a value that its holder sees.
 type watch struct {
 	guard epoch.Guard
-	slot  *shard.Hook
+	slot  *slots.Hook
 	value uint64
 }
 
@@ -144,14 +145,14 @@ func testMagazine(t *testing.T, set setup[uint64], seed uint64) {
 				t.Fatalf("seed %d: Take(%s) is %d, %t", seed, text(h), v, ok)
 			}
 		})
-		if r.word(shard.Low(h)) == h {
+		if r.word(slots.Low(h)) == h {
 			hs = append(hs, h) // a Reset failed before
 		}
 	}
 	pin := func() {
 		if len(hs) > 0 && len(watched) < 1+int(seed%12) {
 			h := hs[rnd.IntN(len(hs))]
-			watched = append(watched, watch{r.arena.Domain.Pin(), r.arena.Slot(shard.Low(h)), h})
+			watched = append(watched, watch{r.arena.Domain.Pin(), r.arena.Slot(slots.Low(h)), h})
 		}
 	}
 	unpin := func() {
@@ -193,8 +194,8 @@ func testMagazine(t *testing.T, set setup[uint64], seed uint64) {
 			t.Fatalf("seed %d: the arrays have other slots than their chains", seed)
 		}
 		for _, w := range watched {
-			if *shard.ValueOf[uint64](w.slot) != w.value {
-				t.Fatalf("seed %d: a value changed under a guard: %d, want %d", seed, *shard.ValueOf[uint64](w.slot), w.value)
+			if *slots.ValueOf[uint64](w.slot) != w.value {
+				t.Fatalf("seed %d: a value changed under a guard: %d, want %d", seed, *slots.ValueOf[uint64](w.slot), w.value)
 			}
 		}
 	}
@@ -225,7 +226,7 @@ func TestMagazineKeepsNothingFromItself(t *testing.T) {
 		}
 		_, h, err := next(m)
 		require.NoError(t, err)
-		require.Equal(t, text(shard.Reborn(hs[0])), text(h))
+		require.Equal(t, text(slots.Reborn(hs[0])), text(h))
 	}
 }
 
@@ -347,11 +348,11 @@ func newResetting(t *testing.T, n int) *resetting {
 	}})
 	l.Magazine = l.arena.NewMagazine()
 	l.s, l.other = l.shards[0], l.shards[1]
-	slot, h := l.s.Refill(shard.Batch)
+	slot, h := l.s.Refill(slots.Batch)
 	require.NotNil(t, slot, "and the shard has a range now")
 	live(slot, h, 1)
 	l.used++
-	hs := l.fill(t, l.other, shard.Batch, number)
+	hs := l.fill(t, l.other, slots.Batch, number)
 	l.remove(t, l.s, hs[n:]...)
 	for _, h := range hs[:n] {
 		require.True(t, l.Magazine.Remove(h), "the value should be live")
@@ -423,7 +424,7 @@ func TestResetMayFlushItsMagazine(t *testing.T) {
 func TestResetLeavesASlotInItsMagazine(t *testing.T) {
 	const last = 1000
 	var m *shard.Magazine
-	r := newRig[uint64](t, setup[uint64]{slots: 128, capacity: 128, first: shard.LastGeneration - 2, reset: func(v *uint64) {
+	r := newRig[uint64](t, setup[uint64]{slots: 128, capacity: 128, first: slots.LastGeneration - 2, reset: func(v *uint64) {
 		if *v == last {
 			slot, h, err := next(m)
 			require.NoError(t, err)

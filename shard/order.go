@@ -3,6 +3,8 @@ package shard
 import (
 	"encoding/binary"
 	"math"
+
+	"coatcheck/shard/slots"
 )
 
 // A replay goes on in a pool that was restored from a snapshot as it would have gone on in the
@@ -155,7 +157,7 @@ func (a *Arena) Order() []byte {
 	s.lock()
 	defer s.unlock()
 	o := order{
-		sizes: a.Pages.code(), kind: a.kindOf(),
+		sizes: a.Pages.Code(), kind: a.kindOf(),
 		unworn: uint64(s.unworn.Load()), searches: uint64(s.searches.Load() % othersFirst), joinAt: uint64(s.joinAt), seals: s.seals,
 	}
 	now := a.Domain.Epoch()
@@ -165,17 +167,17 @@ func (a *Arena) Order() []byte {
 		o.stamped = 1
 	}
 	r := recorder{arena: a, now: now, ok: true}
-	o.free = r.places(Low(s.free.head.Load()), math.MaxUint32, nil)
+	o.free = r.places(slots.Low(s.free.Head.Load()), math.MaxUint32, nil)
 	for k := range s.ready {
 		o.ready = append(o.ready, r.chain(&s.ready[k], nil))
 	}
-	limbo := s.limbo.head.Load() // observes (P6)
-	o.limbo = r.places(Low(limbo), Generation(limbo), &now)
-	o.sealed, o.turned = r.queued(&s.sealed), r.chain(&s.turned, &s.sealed.stamp)
-	for k := range s.waiting.len() {
-		o.waiting = append(o.waiting, r.queued(s.waiting.entry(k)))
+	limbo := s.limbo.Head.Load() // observes (P6)
+	o.limbo = r.places(slots.Low(limbo), slots.Generation(limbo), &now)
+	o.sealed, o.turned = r.queued(&s.sealed), r.chain(&s.turned, &s.sealed.Stamp)
+	for k := range s.waiting.Len() {
+		o.waiting = append(o.waiting, r.queued(s.waiting.Entry(k)))
 	}
-	o.fresh = s.fresh.ends()
+	o.fresh = s.fresh.Ends()
 	r.table(&o)
 	if !r.ok {
 		return nil
@@ -196,40 +198,40 @@ type recorder struct {
 // has stamps, latest is at least that of each slot.
 func (r *recorder) places(i, n uint32, latest *uint64) (l places) {
 	t := r.arena.Table.Pages()
-	for ; n > 0 && i != None && uint64(len(l.slots)) < uint64(t.Limit); n-- {
+	for ; n > 0 && i != slots.None && uint64(len(l.slots)) < uint64(t.Limit); n-- {
 		if i >= t.Limit {
 			r.ok = false
 			return l
 		}
 		word := t.At(i).Word.Load()
-		p := place{index: uint64(i), generation: uint64(r.arena.Table.vacant(word))}
+		p := place{index: uint64(i), generation: uint64(r.arena.Table.Vacant(word))}
 		if latest != nil && r.arena.stampPerSlot {
-			p.age = r.now - r.arena.Table.stampOf(i, *latest)
+			p.age = r.now - r.arena.Table.StampOf(i, *latest)
 		}
-		r.ok = r.ok && !IsLive(word)
+		r.ok = r.ok && !slots.IsLive(word)
 		l.slots = append(l.slots, p)
-		if i = Low(word); !r.ok {
+		if i = slots.Low(word); !r.ok {
 			return l
 		}
 	}
-	r.ok = r.ok && (n == 0 || i == None)
+	r.ok = r.ok && (n == 0 || i == slots.None)
 	return l
 }
 
-func (r *recorder) chain(c *chain, latest *uint64) places {
+func (r *recorder) chain(c *slots.Chain, latest *uint64) places {
 	l := places{}
-	if c.n > 0 {
-		l = r.places(c.top(), c.n, latest)
-		r.ok = r.ok && len(l.slots) == int(c.n)
+	if c.N > 0 {
+		l = r.places(c.Top(), c.N, latest)
+		r.ok = r.ok && len(l.slots) == int(c.N)
 	}
-	if c.last != nil {
+	if c.Last != nil {
 		l.known = 1
 	}
 	return l
 }
 
-func (r *recorder) queued(b *stamped[batch]) queued {
-	return queued{r.chain(&b.body.chain, &b.stamp), r.now - b.stamp, r.now - b.body.leastStamp, b.body.number}
+func (r *recorder) queued(b *slots.Stamped[batch]) queued {
+	return queued{r.chain(&b.Body.Chain, &b.Stamp), r.now - b.Stamp, r.now - b.Body.leastStamp, b.Body.number}
 }
 
 func (r *recorder) table(o *order) {

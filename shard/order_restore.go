@@ -4,6 +4,8 @@ import (
 	"maps"
 	"math"
 	"slices"
+
+	"coatcheck/shard/slots"
 )
 
 // RestoreOrder puts the slots into the lists in which they were, and counts them. It returns
@@ -23,7 +25,7 @@ func (a *Arena) RestoreOrder(b []byte) (c Census, ok bool) {
 	l.stamps(&o)
 	l.restore(&o)
 	if n := len(o.unused); n > 0 {
-		a.Table.Provide(min(o.unused[n-1]+1, a.Table.bound())) // the Capacity may be less than it was
+		a.Table.Provide(min(o.unused[n-1]+1, a.Table.Bound())) // the Capacity may be less than it was
 	}
 	a.Preallocate()
 	return c, true
@@ -40,9 +42,9 @@ type lister struct {
 func (l *lister) accepts(o *order) bool {
 	a := l.arena
 	p := a.Table.Pages()
-	ok := (o.sizes == a.Pages.code() || o.earlier() && len(o.gone) == 0) && o.kind == a.kindOf() && o.next == uint64(len(l.seen)) && o.stamped <= 1 && o.stub <= 1 &&
+	ok := (o.sizes == a.Pages.Code() || o.earlier() && len(o.gone) == 0) && o.kind == a.kindOf() && o.next == uint64(len(l.seen)) && o.stamped <= 1 && o.stub <= 1 &&
 		o.unworn <= 1 && o.searches < othersFirst && o.joinAt <= math.MaxInt32 &&
-		l.seeAll(&o.free, Spent-1) && l.seeAll(&o.turned, Spent) && l.seeAll(&o.limbo, Spent) && l.seeAll(&o.sealed.places, Spent) &&
+		l.seeAll(&o.free, slots.Spent-1) && l.seeAll(&o.turned, slots.Spent) && l.seeAll(&o.limbo, slots.Spent) && l.seeAll(&o.sealed.places, slots.Spent) &&
 		l.hasRange(o.fresh) && l.hasRange(o.again) && len(o.gone)%2 == 0 && (o.stub == 1 || len(o.gone) == 0) &&
 		(o.stub == 0 || p.Limit > 0) // a stub is that of a page
 	// Under FIFO what passes later is put behind these, so their ends are known.
@@ -52,11 +54,11 @@ func (l *lister) accepts(o *order) bool {
 	}
 	ok = ok && (len(o.turned.slots) == 0 || o.turned.known >= known)
 	for k := 0; ok && k < len(o.ready); k++ {
-		ok = len(o.ready[k].slots) > 0 && o.ready[k].known >= known && l.seeAll(&o.ready[k], Spent-1)
+		ok = len(o.ready[k].slots) > 0 && o.ready[k].known >= known && l.seeAll(&o.ready[k], slots.Spent-1)
 	}
 	for k := 0; ok && k < len(o.waiting); k++ {
 		q := &o.waiting[k]
-		ok = len(q.slots) > 0 && q.known >= known && l.seeAll(&q.places, Spent) && q.age <= q.leastAge && (k == 0 || q.age <= o.waiting[k-1].age)
+		ok = len(q.slots) > 0 && q.known >= known && l.seeAll(&q.places, slots.Spent) && q.age <= q.leastAge && (k == 0 || q.age <= o.waiting[k-1].age)
 	}
 	first := max(uint64(p.Limit), a.Table.FirstPage())
 	for k := 0; ok && k < len(o.unused); k++ {
@@ -65,11 +67,11 @@ func (l *lister) accepts(o *order) bool {
 	for k := 0; ok && k < len(o.gone); k += 2 {
 		first, floor := o.gone[k], o.gone[k+1]
 		// A floor is above a life that each slot has had or burnt. One of 0 would say that the page has
-		// memory (pageMeta).
+		// memory (PageMeta).
 		if ok = !a.Fixed && first < uint64(p.Limit) && floor > uint64(a.FirstGeneration); ok {
-			m, j := p.meta(uint32(first))
+			m, j := p.Meta(uint32(first))
 			ok = j == 0
-			for i := first; ok && i < first+uint64(m.n); i++ {
+			for i := first; ok && i < first+uint64(m.N); i++ {
 				ok = l.see(i, floor, oldPage+2)
 			}
 		}
@@ -77,7 +79,7 @@ func (l *lister) accepts(o *order) bool {
 	return ok
 }
 
-// see marks slot i, which is in no list yet, and vacant with a generation up to most.
+// see marks slot i, which is in no list yet, and vacant with a generation up to maxGeneration.
 func (l *lister) see(i, generation, maxGeneration uint64) bool {
 	if i >= uint64(len(l.seen)) || l.seen[i] || generation > maxGeneration || generation%2 == 1 ||
 		uint64(l.arena.Table.SlotGeneration(uint32(i))) != generation {
@@ -104,7 +106,7 @@ func (l *lister) hasRange(ends []uint64) bool {
 		return false
 	}
 	for i := ends[0]; i < ends[1]; i++ {
-		if !l.see(i, uint64(l.arena.Table.SlotGeneration(uint32(i))), Spent-1) {
+		if !l.see(i, uint64(l.arena.Table.SlotGeneration(uint32(i))), slots.Spent-1) {
 			return false
 		}
 	}
@@ -117,22 +119,22 @@ func (l *lister) countRest(o *order) (c Census) {
 	skips := a.skips.Load()
 	waiting := uint64(0) // exhausted slots that are in limbo
 	for i := range uint32(len(l.seen)) {
-		slot := a.Table.slot(i)
-		switch g := Generation(slot.Word.Load()); {
+		slot := a.Table.Slot(i)
+		switch g := slots.Generation(slot.Word.Load()); {
 		case g%2 == 1:
 			c.Live++
-		case l.seen[i] && g == Spent:
+		case l.seen[i] && g == slots.Spent:
 			waiting++
 		case l.seen[i]:
 			c.vacant++
 		default:
-			if g = later(g, max(1, skips.take(i))); g == Spent {
+			if g = later(g, max(1, skips.take(i))); g == slots.Spent {
 				c.exhausted++
-				slot.set(Pack(Spent, None))
+				slot.Set(slots.Pack(slots.Spent, slots.None))
 				break
 			}
 			c.vacant++
-			slot.set(Pack(g, None))
+			slot.Set(slots.Pack(g, slots.None))
 			o.free.slots = append(o.free.slots, place{index: uint64(i), generation: uint64(g)})
 		}
 	}
@@ -197,63 +199,63 @@ func (l *lister) restore(o *order) {
 	for _, list := range o.removed() {
 		for _, p := range list.slots {
 			if a.stampPerSlot {
-				a.Table.setStamp(uint32(p.index), l.stamp[p.age])
+				a.Table.SetStamp(uint32(p.index), l.stamp[p.age])
 			}
 			if a.Reset != nil {
-				a.Table.markMoved(uint32(p.index)) // its value is not in the snapshot
+				a.Table.MarkMoved(uint32(p.index)) // its value is not in the snapshot
 			}
 		}
 	}
-	if c := l.chain(&o.free); c.n > 0 {
-		s.free.head.Store(c.first)
+	if c := l.chain(&o.free); c.N > 0 {
+		s.free.Head.Store(c.First)
 	}
-	if c := l.chain(&o.limbo); c.n > 0 {
-		s.limbo.head.Store(Pack(c.n, c.top()))
+	if c := l.chain(&o.limbo); c.N > 0 {
+		s.limbo.Head.Store(slots.Pack(c.N, c.Top()))
 	}
 	for k := range o.ready {
 		s.ready = append(s.ready, l.chain(&o.ready[k]))
 	}
 	s.turned = l.chain(&o.turned)
-	s.sealed = stamped[batch]{stamp: l.stamp[o.sealed.age], body: l.batch(&o.sealed)}
-	s.waits = s.turned.n + s.sealed.body.n
+	s.sealed = slots.Stamped[batch]{Stamp: l.stamp[o.sealed.age], Body: l.batch(&o.sealed)}
+	s.waits = s.turned.N + s.sealed.Body.N
 	for k := range o.waiting {
 		q := &o.waiting[k]
-		s.waiting.add(l.stamp[q.age], l.batch(q))
+		s.waiting.Add(l.stamp[q.age], l.batch(q))
 		s.waits += uint32(len(q.slots))
 	}
 	s.joinAt, s.seals = int(o.joinAt), o.seals
 	s.unworn.Store(uint32(o.unworn))
 	s.searches.Store(uint32(o.searches))
 	if len(o.fresh) > 0 {
-		s.fresh.set(uint32(o.fresh[0]), uint32(o.fresh[1]))
+		s.fresh.Set(uint32(o.fresh[0]), uint32(o.fresh[1]))
 	}
 	if len(o.again) > 0 {
-		a.Table.recommitRange.set(uint32(o.again[0]), uint32(o.again[1]))
+		a.Table.RecommitRange.Set(uint32(o.again[0]), uint32(o.again[1]))
 	}
-	var gone []decommitted
+	var gone []slots.Decommitted
 	for k := 0; k < len(o.gone); k += 2 {
-		gone = append(gone, decommitted{firstSlot: uint32(o.gone[k]), floor: uint32(o.gone[k+1])})
+		gone = append(gone, slots.Decommitted{FirstSlot: uint32(o.gone[k]), Floor: uint32(o.gone[k+1])})
 	}
 	if o.stub == 1 {
-		a.Table.decommit(gone)
+		a.Table.Decommit(gone)
 	}
 }
 
 func (l *lister) batch(q *queued) batch {
-	return batch{chain: l.chain(&q.places), leastStamp: l.stamp[q.leastAge], number: q.number}
+	return batch{Chain: l.chain(&q.places), leastStamp: l.stamp[q.leastAge], number: q.number}
 }
 
 // chain links slots as they were. The last one links to None.
-func (l *lister) chain(list *places) (c chain) {
+func (l *lister) chain(list *places) (c slots.Chain) {
 	for _, p := range list.slots {
 		i := uint32(p.index)
-		slot := l.arena.Table.slot(i)
-		c.append(slot, i, slot.Word.Load())
+		slot := l.arena.Table.Slot(i)
+		c.Append(slot, i, slot.Word.Load())
 	}
-	if c.n > 0 {
-		c.link(None)
+	if c.N > 0 {
+		c.Link(slots.None)
 		if list.known == 0 {
-			c.last = nil
+			c.Last = nil
 		}
 	}
 	return c

@@ -3,6 +3,7 @@ package shard
 import (
 	"coatcheck/epoch"
 	"coatcheck/internal/cost"
+	"coatcheck/shard/slots"
 )
 
 // Reclaiming is the way from limbo back to the freelist:
@@ -25,7 +26,7 @@ import (
 // for it. A greater one would make the longest Remove longer. A slot is visited at most three times:
 // reversed, put into its batch of one stamp, and recycled. So it must be above three batches, or a
 // backlog would not shrink.
-const reclaimMost = 4 * Batch
+const reclaimMost = 4 * slots.Batch
 
 // tryLock is lock that fails if another goroutine has the lock.
 func (s *shard) tryLock() bool {
@@ -46,14 +47,14 @@ func (s *shard) lock() {
 
 // unlock publishes how many slots the backlog has, and unlocks.
 func (s *shard) unlock() {
-	if kept := Pack(s.waits, s.passed()); kept != s.kept.Load() {
+	if kept := slots.Pack(s.waits, s.passed()); kept != s.kept.Load() {
 		s.kept.Store(kept)
 	}
 	s.clearing.Unlock()
 	s.mu.Unlock()
 }
 
-// reclaim moves slots from limbo to the freelist of to, or of their home if to is nil; under
+// reclaim moves slots from limbo to the freelist of target, or of their home if target is nil; under
 // FIFO, to the shard's own. It waits for the lock. It reports whether another call would move
 // more at once.
 func (s *shard) reclaim(target *shard) (unfinished bool) {
@@ -88,7 +89,7 @@ func (s *shard) roundAndUnlock(r *round, target *shard, paid uint32) {
 func (s *shard) nextAndUnlock(r *round, target *shard) {
 	defer s.unlock()
 	*r = round{}
-	r.begin(s, target, visitsFor(Batch))
+	r.begin(s, target, visitsFor(slots.Batch))
 	r.release(s.frontier.Known())
 	r.unfinished = s.unsorted() > 0 || r.unfinished
 }
@@ -134,14 +135,14 @@ func (s *shard) reclaimRound(r *round, target *shard, paid uint32) {
 		if !s.passesAsIs(oldest) {
 			r.visits = s.enqueue(oldest, r.limit)
 		}
-		if !fresh && s.waiting.len() > 0 {
+		if !fresh && s.waiting.Len() > 0 {
 			oldest, _ = s.oldest() // a slot that came late may have an older stamp than all that waited
 		}
 		r.release(oldest)
 	}
 	if s.unsorted() == 0 {
 		if s.seal(); s.unsorted() > 0 && (!waited || target != nil && !r.moved && !s.frontier.Blocked(s.leastWaiting())) {
-			if oldest, _ := s.oldest(); target != nil || s.sealed.stamp < oldest { // after the seal: it speaks of what was unlinked before
+			if oldest, _ := s.oldest(); target != nil || s.sealed.Stamp < oldest { // after the seal: it speaks of what was unlinked before
 				if !s.passesAsIs(oldest) {
 					r.visits += s.enqueue(oldest, r.limit-r.visits)
 				}
@@ -156,7 +157,7 @@ func (s *shard) reclaimRound(r *round, target *shard, paid uint32) {
 // guard. What is long becomes a batch, of which ClearExpired visits a part at a time.
 func (s *shard) passesAsIs(oldest uint64) bool {
 	w := &s.sealed
-	return w.stamp < oldest && !s.newer && w.body.n-1 < reclaimMost && s.waiting.len() == 0 && s.turned.n == 0 && !s.fifo && s.arena.Reset == nil
+	return w.Stamp < oldest && !s.newer && w.Body.N-1 < reclaimMost && s.waiting.Len() == 0 && s.turned.N == 0 && !s.fifo && s.arena.Reset == nil
 }
 
 // refuseRound is reclaimRound for an insertion that would be refused, which holds all locks: it
@@ -184,7 +185,7 @@ func (s *shard) sealAll() {
 }
 
 // visitsFor returns how many slots a round may visit that so many removals pay for.
-func visitsFor(paid uint32) uint32 { return paid * (reclaimMost / Batch) }
+func visitsFor(paid uint32) uint32 { return paid * (reclaimMost / slots.Batch) }
 
 func (r *round) begin(s, target *shard, limit uint32) {
 	r.source, r.target, r.limit = s, target, int(limit)
@@ -196,18 +197,18 @@ func (r *round) release(oldest uint64) {
 	s := r.source
 	r.asksHolds = s.arena.hasHolds() // observes (P7)
 	if s.passesAsIs(oldest) {
-		n := s.sealed.body.n
-		r.pass(&s.sealed.body.chain)
-		s.waits -= n - s.sealed.body.n
+		n := s.sealed.Body.N
+		r.pass(&s.sealed.Body.Chain)
+		s.waits -= n - s.sealed.Body.N
 	}
-	for s.waiting.len() > 0 && r.resets.n == 0 {
+	for s.waiting.Len() > 0 && r.resets.n == 0 {
 		cost.Batches(1)
-		first := s.waiting.entry(0)
-		if r.scope == everything && s.arena.stampPerSlot && first.body.leastStamp < oldest && oldest <= first.stamp {
+		first := s.waiting.Entry(0)
+		if r.scope == everything && s.arena.stampPerSlot && first.Body.leastStamp < oldest && oldest <= first.Stamp {
 			s.cut(oldest)
 			continue
 		}
-		if first.stamp >= oldest {
+		if first.Stamp >= oldest {
 			break
 		}
 		if r.visits >= r.limit {
@@ -215,14 +216,14 @@ func (r *round) release(oldest uint64) {
 			break
 		}
 		if s.arena.Reset == nil {
-			n := first.body.n
-			r.pass(&first.body.chain)
-			s.waits -= n - first.body.n
+			n := first.Body.N
+			r.pass(&first.Body.Chain)
+			s.waits -= n - first.Body.N
 		} else if !r.resets.take(r, first) {
 			break
 		}
-		if first.body.n == 0 {
-			s.waiting.removeFirst()
+		if first.Body.N == 0 {
+			s.waiting.RemoveFirst()
 		}
 	}
 	r.unfinished = r.unfinished || r.resets.n > 0
@@ -238,31 +239,31 @@ func (r *round) release(oldest uint64) {
 // is visited, and only those with that home go there. A goroutine that has moved removes slots
 // of two homes. To send all to one would mix slots of different cache lines for as long as
 // values live.
-func (r *round) pass(c *chain) {
+func (r *round) pass(c *slots.Chain) {
 	s, a := r.source, r.source.arena
 	r.moved = true
-	r.send(r.target, Low(c.first))
+	r.send(r.target, slots.Low(c.First))
 	stays := a.spentInLimbo() == 0 && !r.asksHolds && a.skips.Load() == nil // each slot has another life
-	asIs := stays && !poisons && a.plain()
+	asIs := stays && !slots.Poisons && a.Plain()
 	whole := asIs && !r.sorts
-	if c.arrays.last != nil && stays && !r.sorts {
+	if c.Arrays.Last != nil && stays && !r.sorts {
 		r.passByArrays(c, asIs)
 		return
 	}
 	if whole {
-		c.finish(a) // a batch that was passed in part begins with an index alone
+		c.Finish(&a.Table) // a batch that was passed in part begins with an index alone
 		if s.fifo {
-			r.home.concat(c)
-		} else if whole = r.homeShard.free.splice(c); !whole && c.n >= spliceLeast && len(s.ready) < readyMost {
+			r.home.Concat(c)
+		} else if whole = r.homeShard.free.Splice(c); !whole && c.N >= spliceLeast && len(s.ready) < readyMost {
 			s.ready, whole = append(s.ready, *c), true
 		}
 	}
 	if whole {
-		*c = chain{}
+		*c = slots.Chain{}
 		r.visits++ // as many batches may have passed as slots
 	}
-	for c.n > 0 && r.visits < r.limit {
-		slot, i, word := c.takeFirst(a)
+	for c.N > 0 && r.visits < r.limit {
+		slot, i, word := c.TakeFirst(&a.Table)
 		r.visits++
 		ok := asIs
 		if !asIs {
@@ -276,20 +277,20 @@ func (r *round) pass(c *chain) {
 
 // passByArrays is pass for slots that all stay, and have arrays. They need no visit one after the
 // other.
-func (r *round) passByArrays(c *chain, asIs bool) {
+func (r *round) passByArrays(c *slots.Chain, asIs bool) {
 	s, a := r.source, r.source.arena
-	for c.n > 0 && r.visits < r.limit {
+	for c.N > 0 && r.visits < r.limit {
 		part := *c
 		if asIs {
-			*c = chain{}
+			*c = slots.Chain{}
 			r.visits++
 		} else {
-			part = c.cutArray(a.Table.Pages())
-			r.visits += a.renewAll(part.arrays.first())
+			part = c.CutArray(a.Table.Pages())
+			r.visits += a.renewAll(part.Arrays.First())
 		}
 		if !s.keep(&part) {
-			part.finish(a)
-			r.home.concat(&part)
+			part.Finish(&a.Table)
+			r.home.Concat(&part)
 		}
 	}
 	s.refill(r.target)
@@ -300,11 +301,11 @@ type delivery struct {
 	source    *shard
 	homeShard *shard // gets the slots of which it is the home, or all
 	sorts     bool   // slots with another home stay in from
-	home      chain
-	otherHome chain
+	home      slots.Chain
+	otherHome slots.Chain
 }
 
-// send decides which shard gets the slots, of which i is the first: to, or their home. The
+// send decides which shard gets the slots, of which i is the first: target, or their home. The
 // first call decides for all.
 func (d *delivery) send(target *shard, i uint32) {
 	switch {
@@ -320,11 +321,11 @@ func (d *delivery) send(target *shard, i uint32) {
 }
 
 // add notes a slot that is ready for its next life.
-func (d *delivery) add(slot *Hook, i uint32, word uint64) {
+func (d *delivery) add(slot *slots.Hook, i uint32, word uint64) {
 	if d.sorts && d.source.home(i) != d.homeShard {
-		d.otherHome.append(slot, i, word)
+		d.otherHome.Append(slot, i, word)
 	} else {
-		d.home.append(slot, i, word)
+		d.home.Append(slot, i, word)
 	}
 }
 
@@ -333,16 +334,16 @@ func (d *delivery) add(slot *Hook, i uint32, word uint64) {
 func (d *delivery) deliver() {
 	s := d.source
 	switch {
-	case d.home.n+d.otherHome.n == 0:
+	case d.home.N+d.otherHome.N == 0:
 	case s.fifo:
-		d.home.link(None)
+		d.home.Link(slots.None)
 		if len(s.ready) == 0 {
-			s.ready = append(s.ready, chain{})
+			s.ready = append(s.ready, slots.Chain{})
 		}
-		s.ready[0].concat(&d.home)
+		s.ready[0].Concat(&d.home)
 		s.refill(nil)
 	default:
-		d.homeShard.free.push(&d.home)
-		s.free.push(&d.otherHome)
+		d.homeShard.free.Push(&d.home)
+		s.free.Push(&d.otherHome)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"coatcheck/epoch"
 	"coatcheck/internal/check/testkit"
 	"coatcheck/shard"
+	"coatcheck/shard/slots"
 )
 
 // TestReadyChainsWaitForAnEmptyList: a chain that needs no visit is spliced when the freelist
@@ -54,10 +55,10 @@ func TestReadyChainsWaitForAnEmptyList(t *testing.T) {
 // TestFewSlotsDoNotComeBackOneByOne: an insertion that finds no slot in its shard gets many, not
 // only the one that was removed last. That one would be all there is for the next insertion.
 func TestFewSlotsDoNotComeBackOneByOne(t *testing.T) {
-	const n = shard.Batch
+	const n = slots.Batch
 	pairs := func(r *rig[uint64], s *shard.Shard) (searches int) {
 		for range 32 * n {
-			if s.Head() == shard.None {
+			if s.Head() == slots.None {
 				searches++
 			}
 			slot, h, err := s.Claim()
@@ -86,8 +87,8 @@ func TestFewSlotsDoNotComeBackOneByOne(t *testing.T) {
 
 // TestSlotsWithMemoryComeBeforeOthersLimbo: each look at what waits elsewhere might be in vain.
 func TestSlotsWithMemoryComeBeforeOthersLimbo(t *testing.T) {
-	r := newRig[uint64](t, setup[uint64]{slots: 2 * shard.Batch, shards: 2})
-	r.leave(t, r.shards[1], r.fill(t, r.shards[1], shard.Batch, number)...)
+	r := newRig[uint64](t, setup[uint64]{slots: 2 * slots.Batch, shards: 2})
+	r.leave(t, r.shards[1], r.fill(t, r.shards[1], slots.Batch, number)...)
 	_, _, err := r.shards[0].Claim()
 	require.NoError(t, err)
 	require.Zero(t, r.shards[1].Seals())
@@ -139,7 +140,7 @@ func TestRefusedInsertionKeepsTheOrder(t *testing.T) {
 	var got []uint32
 	for h, err := r.arena.Decide(s, r.arena.Decisions()); err == nil; h, err = r.arena.Decide(s, r.arena.Decisions()) {
 		if h != 0 {
-			got = append(got, shard.Low(h))
+			got = append(got, slots.Low(h))
 		}
 	}
 	require.Equal(t, lows(hs[:n+2]), got)
@@ -183,7 +184,7 @@ func TestSlotsThatComeLateKeepTheirPlace(t *testing.T) {
 		for range 3 {
 			_, h, err := s.Claim()
 			require.NoError(t, err)
-			require.Contains(t, lows(hs[1:4]), shard.Low(h))
+			require.Contains(t, lows(hs[1:4]), slots.Low(h))
 		}
 		_, _, err := s.Claim()
 		require.ErrorIs(t, err, shard.ErrStalled)
@@ -248,7 +249,7 @@ func TestBatchesAreJoinedAndCut(t *testing.T) {
 		for range n / 2 {
 			h, err := r.arena.Decide(s, r.arena.Decisions())
 			require.NoError(t, err)
-			require.Contains(t, lows(hs[:n/2]), shard.Low(h))
+			require.Contains(t, lows(hs[:n/2]), slots.Low(h))
 		}
 		_, err := r.arena.Decide(s, r.arena.Decisions())
 		require.ErrorIs(t, err, shard.ErrStalled)
@@ -379,7 +380,7 @@ func TestClearExpiredZeroesWhatHasPassed(t *testing.T) {
 					r.arena.ClearExpired()
 				}
 				for _, h := range hs {
-					if *shard.ValueOf[*int](r.arena.Slot(shard.Low(h))) == nil {
+					if *slots.ValueOf[*int](r.arena.Slot(slots.Low(h))) == nil {
 						zero++
 					}
 				}
@@ -390,9 +391,9 @@ func TestClearExpiredZeroesWhatHasPassed(t *testing.T) {
 			some := zeroed()
 			late.Unpin()
 			all := zeroed()
-			require.NotNil(t, *shard.ValueOf[*int](held.Slot()))
+			require.NotNil(t, *slots.ValueOf[*int](held.Slot()))
 			if clearExpired {
-				require.GreaterOrEqual(t, some, n-2*shard.Batch)
+				require.GreaterOrEqual(t, some, n-2*slots.Batch)
 				require.LessOrEqual(t, some, n-1)
 				require.Equal(t, 2*n-1, all)
 			}
@@ -437,7 +438,7 @@ func TestBatchThatPassesWholeIsAVisit(t *testing.T) {
 // TestPushesThatDidNotGetTheLockArePaidFor: while another goroutine has the lock, removals pay for no
 // round. Later ones pay for theirs, until no more waits than always does.
 func TestPushesThatDidNotGetTheLockArePaidFor(t *testing.T) {
-	const n = 40 * shard.Batch
+	const n = 40 * slots.Batch
 	r := newRig[uint64](t, setup[uint64]{slots: n, stampPerSlot: true})
 	s := r.shards[0]
 	hs := r.fill(t, s, n, number)
@@ -451,9 +452,9 @@ func TestPushesThatDidNotGetTheLockArePaidFor(t *testing.T) {
 	s.Unlock()
 	before := s.Unsorted()
 	require.EqualValues(t, n/2, before)
-	for i, h := range hs[n/2 : n-shard.Batch] {
+	for i, h := range hs[n/2 : n-slots.Batch] {
 		r.remove(t, s, h)
-		if s.Unsorted() <= 2*shard.Batch {
+		if s.Unsorted() <= 2*slots.Batch {
 			require.Less(t, i, n/4)
 			return
 		}

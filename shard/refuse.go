@@ -8,6 +8,7 @@ import (
 
 	"coatcheck/epoch"
 	"coatcheck/internal/atom"
+	"coatcheck/shard/slots"
 )
 
 // Reasons to refuse a claim; package pool documents them.
@@ -35,7 +36,7 @@ type verdicts struct {
 // verdict is the result of claimLocked: a slot, or why there is none, or what to do before the
 // caller looks again.
 type verdict struct {
-	slot   *Hook
+	slot   *slots.Hook
 	h      uint64
 	resets resets // run them
 	finding
@@ -99,17 +100,17 @@ func (s *shard) takeLocked(d *verdict) {
 	for k := range a.shards() {
 		o := s.next(k)
 		if d.slot, d.h = o.popFree(); d.slot != nil {
-			s.setHome(Low(d.h), Low(d.h)+1)
+			s.setHome(slots.Low(d.h), slots.Low(d.h)+1)
 			return
 		}
-		vacant += o.fresh.left()
+		vacant += o.fresh.Left()
 	}
 	if d.slot, d.h = s.alloc(1); d.slot != nil {
 		return
 	}
 	waiting := 0
 	for _, o := range a.shards() {
-		waiting += int(o.limbo.size() + o.waits)
+		waiting += int(o.limbo.Size() + o.waits)
 		vacant += int(o.passed())
 	}
 	d.left = a.Table.Left() > 0
@@ -119,7 +120,7 @@ func (s *shard) takeLocked(d *verdict) {
 	}
 	for k := range a.shards() {
 		if d.slot, d.h = s.next(k).takeFresh(); d.slot != nil {
-			s.setHome(Low(d.h), Low(d.h)+1)
+			s.setHome(slots.Low(d.h), slots.Low(d.h)+1)
 			return
 		}
 	}

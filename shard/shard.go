@@ -3,6 +3,7 @@ package shard
 import (
 	"coatcheck/epoch"
 	"coatcheck/internal/atom"
+	"coatcheck/shard/slots"
 )
 
 // shard holds a share of its arena's vacant slots.
@@ -10,8 +11,8 @@ import (
 // The words that insertions write (free, fresh) lie apart from those that removals write
 // (limbo). So a producer and a consumer on one shard contend only when slots change hands.
 type shard struct {
-	free  stack // what is vacant (stack.go)
-	fresh run   // what was never used; filled by allocRange, under mu (run.go)
+	free  slots.Stack // what is vacant
+	fresh slots.Run   // what was never used; filled by allocRange, under mu
 
 	// ahead is how many slots the shard took from new memory while others had some.
 	//
@@ -40,7 +41,7 @@ type shard struct {
 	arena  *Arena
 	_      [128 - 6*8]byte
 
-	limbo limbo // what was removed (limbo.go)
+	limbo slots.Limbo // what was removed
 	_     [120]byte
 
 	// mu is held by code that fills free or fresh, and by code that seals limbo (I9). No user code
@@ -68,21 +69,21 @@ type shard struct {
 	_    [64]byte
 }
 
-// newShard makes an empty shard of a, with number at.
+// newShard makes an empty shard of a, with that number.
 func (a *Arena) newShard(number int) *shard {
 	s := &shard{arena: a, fifo: a.FIFO, number: uint32(number)}
-	s.free.head.Store(emptyList)
-	s.limbo.head.Store(emptyList)
+	s.free.Head.Store(slots.EmptyList)
+	s.limbo.Head.Store(slots.EmptyList)
 	s.fences = s.fenceRoom[:0]
 	s.frontier.Init(a.Domain, a.Replays)
 	if s.fifo {
 		s.unworn.Store(1)
 	}
 	if a.Fixed {
-		s.waiting = timeline[batch]{list: make([]stamped[batch], 0, min(fixedBatches, a.Capacity+2)), fixed: true}
+		s.waiting = slots.Timeline[batch]{List: make([]slots.Stamped[batch], 0, min(fixedBatches, a.Capacity+2)), Fixed: true}
 		s.apart = make([]uint64, 0, (fixedBatches+63)/64)
 		s.runs = make([]uint64, 0, runsMost)
-		s.ready = make([]chain, 0, readyMost)
+		s.ready = make([]slots.Chain, 0, readyMost)
 	}
 	return s
 }
@@ -91,7 +92,7 @@ func (a *Arena) newShard(number int) *shard {
 // passed and are not in the freelist.
 func (s *shard) pending() (waiting, ready int) {
 	kept := s.kept.Load()
-	return int(s.limbo.size()) + int(Generation(kept)), int(Low(kept))
+	return int(s.limbo.Size()) + int(slots.Generation(kept)), int(slots.Low(kept))
 }
 
 // next returns the k-th shard after s, in a round that begins at s.
@@ -106,15 +107,15 @@ func (s *shard) next(k int) *shard {
 
 // takeFresh takes a slot from the shard's range, and returns it with the handle that it will
 // have, or nil. It costs one locked instruction.
-func (s *shard) takeFresh() (*Hook, uint64) {
-	i, n, contended := s.fresh.take(1)
+func (s *shard) takeFresh() (*slots.Hook, uint64) {
+	i, n, contended := s.fresh.Take(1)
 	if contended {
 		s.contend()
 	}
 	if n == 0 {
 		return nil, 0
 	}
-	return s.arena.Table.firstLife(i)
+	return s.arena.Table.FirstLife(i)
 }
 
 // allocRange takes a slot that no shard was given yet. If the shard's range is empty, the n-1 slots
@@ -123,13 +124,13 @@ func (s *shard) takeFresh() (*Hook, uint64) {
 //
 // If another goroutine has the lock, allocRange takes one slot directly from the table, so it
 // never waits.
-func (s *shard) allocRange(n uint32) (*Hook, uint64) {
+func (s *shard) allocRange(n uint32) (*slots.Hook, uint64) {
 	if !s.mu.TryLock() {
 		s.contend()
 		return s.alloc(1)
 	}
 	defer s.mu.Unlock()
-	if s.fresh.left() > 0 {
+	if s.fresh.Left() > 0 {
 		return s.alloc(1) // checked under the lock: only its holder makes a range
 	}
 	return s.alloc(min(n, max(s.arena.Table.Pages().Limit/4, rangeLeast)))
@@ -137,7 +138,7 @@ func (s *shard) allocRange(n uint32) (*Hook, uint64) {
 
 // alloc is allocRange for exactly n slots, unless fewer have memory. If n is more than 1, the
 // caller holds the lock, and the range is empty.
-func (s *shard) alloc(n uint32) (*Hook, uint64) {
+func (s *shard) alloc(n uint32) (*slots.Hook, uint64) {
 	t := &s.arena.Table
 	lo, hi := t.Allot(n)
 	if lo == hi {
@@ -145,12 +146,12 @@ func (s *shard) alloc(n uint32) (*Hook, uint64) {
 	}
 	s.setHome(lo, hi)
 	if next := lo + 1; next < hi {
-		s.fresh.set(next, hi)
+		s.fresh.Set(next, hi)
 		if s.fifo {
 			s.unworn.Store(1)
 		}
 	}
-	return t.firstLife(lo)
+	return t.FirstLife(lo)
 }
 
 // shards are those of an arena.
@@ -181,9 +182,140 @@ func (list shards) pending() (n int) {
 // removed reports whether a slot has come into limbo since the last seal.
 func (list shards) removed() bool {
 	for _, s := range list {
-		if s.limbo.size() > 0 {
+		if s.limbo.Size() > 0 {
 			return true
 		}
 	}
 	return false
 }
+
+// Arena owns the slots of one pool, from vacant to vacant. It hands slots out (Claim), makes them
+// live (Publish), ends their lives (Remove, Removals, Abandon, and Take of its shards) and
+// reclaims them. Package pool adds the verbs, guards, loops and options that users see.
+//
+// Call Init before all else: the zero Arena is not ready. All other methods are safe for
+// concurrent use, except those of snapshot.go that fill an Arena.
+type Arena struct {
+	Config
+
+	// Table has the pages. Only this package uses its fields, except Current, by which look-ups
+	// find slots.
+	Table slots.Table
+
+	affinity
+
+	stampPerSlot bool   // slots that were removed before a guard was pinned must not wait for it (L10)
+	mostOwned    uint32 // the most slots that an operation owns at a time
+	fastBelow    uint64 // removals of handles below it have nothing to note: LastLife, or 0 if stampPerSlot
+	plainBelow   uint64 // fastBelow, or 0 if there is a Reset
+
+	// skips is nil in a pool that was not restored (clean.go).
+	//
+	//	writers  makeSkips and RetireUnborn, before another goroutine sees the arena; skip, which makes it nil
+	//	readers  skip and those who ask whether it is needed; Skips
+	skips atom.Pointer[skips]
+
+	_ [64]byte // all operations read the fields above, and few write those below
+
+	exhaustion
+	holds
+	verdicts verdicts
+	refusals refusals
+	running  atom.Int64 // how many runs of Resets are under way; written by take and end, read by resetsPaid
+	magazines
+
+	_       [56]byte // removals read this line, which is seldom written; a word of 8 bytes comes before
+	waiters waiters
+	_       [64]byte // a pool's clock follows
+}
+
+// Zero is the text of panics on use of a zero Arena, which is a zero Pool's.
+const Zero = "pool: use of a zero Pool; make one with New or Must"
+
+// Closed is the text of panics on use of a closed Magazine, which is a Worker's.
+const Closed = "pool: use of a Worker that is closed, or not from Pool.Worker"
+
+// Shared is the text of panics where two goroutines use a Magazine, which is a Worker's, at once.
+const Shared = "pool: two goroutines use a Worker at once"
+
+// Config has the properties of an Arena.
+type Config struct {
+	slots.Layout
+	Domain *epoch.Domain
+
+	Slots           uint64 // the most slots that there may ever be
+	Pages           slots.PageSizes
+	Shards          int    // the most shards that there may be
+	Capacity        uint64 // the most slots in use, or 0 for Slots
+	MaxLimbo        int64  // the most slots that wait before the arena stops growing; 0: a default
+	FirstGeneration uint32 // the least live generation of any slot; odd
+	FreshGeneration uint32 // the first live generation of slots that were never used, if it is above FirstGeneration
+	AllShards       bool   // all are made at once; without it, where goroutines meet
+	FIFO            bool   // shards hand out the slot that was removed first
+	Fixed           bool   // all memory is allocated from the start, and kept
+	Replays         bool   // what a call does must not depend on how many guards there once were
+
+	// Name returns what the texts of refusals call the pool. It may be nil.
+	Name func() string
+}
+
+// Init makes an empty arena. Call Preallocate after it, or what fills the arena from a snapshot.
+func (a *Arena) Init(c Config) {
+	a.Config = c
+	a.stampPerSlot = c.Capacity > 0 || c.MaxLimbo > 0
+	if !a.stampPerSlot {
+		a.fastBelow = slots.LastLife
+	}
+	if c.Reset == nil {
+		a.plainBelow = a.fastBelow
+	}
+	a.mostOwned = slots.Batch
+	if c.Capacity > 0 {
+		// Thirty-two operations leave half of the slots to others.
+		a.mostOwned = uint32(min(max(c.Capacity/64, 1), slots.Batch))
+	}
+	a.Table.Init(slots.Setup{
+		Layout: c.Layout, Slots: c.Slots, Capacity: c.Capacity, Pages: c.Pages,
+		FirstGeneration: c.FirstGeneration, FreshGeneration: c.FreshGeneration, Fixed: c.Fixed, Stamps: a.stampPerSlot,
+	})
+	if c.AllShards {
+		a.start(c.Shards)
+	} else {
+		a.start(1)
+	}
+}
+
+// Preallocate allocates everything, if Fixed asks for it.
+func (a *Arena) Preallocate() {
+	if a.Fixed {
+		a.Table.Provide(a.Capacity)
+		a.Table.Pages().MakeCounts()
+		a.waiters.queueOf()
+	}
+}
+
+// Grow gives memory to n slots beyond those that were handed out, and to what shards may have taken
+// ahead when the last of n insertions comes. These are no more shards than insertions came before it.
+//
+// The wrong version gives memory for all shards that there may be, whatever n is: 2.3 MB for one value
+// of 4 KB where two processors have eight shards, and 258 MB with 1,024.
+func (a *Arena) Grow(n uint64) {
+	if n == 0 {
+		return
+	}
+	ahead := min(n-1, uint64(a.Config.Shards)-1) * (slots.Batch - 1)
+	for a.Table.ProvideMore(n + ahead) {
+	}
+}
+
+// Find returns the slot that h may name. It returns nil if that slot has no memory, or if the
+// Arena is zero. The slot need not be live with h; Remove, Take and Hold check that.
+func (a *Arena) Find(h uint64) *slots.Hook {
+	if t := a.Table.Current.Load(); t != nil && slots.Low(h) < t.Limit {
+		return t.At(slots.Low(h))
+	}
+	return nil
+}
+
+// Waiting returns about how many slots wait for their grace period, or for holds.
+func (a *Arena) Waiting() int { return int(a.parked.Load()) + a.shards().pending() }

@@ -2,16 +2,9 @@
 
 package shard
 
-// Exploring has At check its index.
-const Exploring = false
+import "coatcheck/shard/slots"
 
 const (
-	// Batch is how many slots are gathered for one seal. A seal costs three locked instructions
-	// and a scan of the pin cells, 20 to 50 ns on a small machine. With 64 slots, that is less
-	// than 1 ns a slot. A larger batch holds back more memory: up to Batch slots a shard wait
-	// without any guard.
-	Batch = 64
-
 	// waitingMost is how many batches of removed slots a shard keeps before it looks which of them
 	// pass together. Each takes 80 bytes.
 	waitingMost = 32
@@ -29,31 +22,22 @@ const (
 	// fewer, two goroutines more often have one bucket, and cannot part. Each takes 8 bytes.
 	fixedBuckets = 64
 
-	// longTimeline is the length from which an array of batches is given back when it has become
-	// too long.
-	longTimeline = 2 * Batch
-
 	// readyMost is how many chains of slots that have passed wait for an empty freelist. More
 	// are visited and pushed, which costs 5 ns a slot. Each takes 40 bytes a shard.
 	readyMost = 32
 
 	// spliceLeast is how many slots a chain must have to wait for an empty freelist. Fewer
 	// are visited, and pushed at once.
-	spliceLeast = Batch / 4
+	spliceLeast = slots.Batch / 4
 
 	// firstReach is how many slots a magazine keeps at first. More would save scans on many
 	// processors. But what two magazines keep that pass slots to each other must fit into what
 	// a shard takes ahead.
 	firstReach = 128
 
-	// arraySlots is how many slots an array of a chain has room for: a Worker's first bag. It has 576
-	// bytes then, a size class of the allocator.
-	arraySlots = 140
-
 	// arraysMost is the number of slots in a shard's backlog beyond which batches get no arrays, which
-	// take 4 bytes a slot, and spareMost how many arrays a shard keeps for the next batches: 36 KiB.
+	// take 4 bytes a slot.
 	arraysMost = 1 << 17
-	spareMost  = 64
 
 	// resetRun is the most slots that one goroutine takes at a time to call Reset for them. No
 	// other goroutine can have them meanwhile. A smaller one costs more locked instructions a
@@ -68,20 +52,13 @@ const (
 
 	// rangeLeast is how many never used slots a shard takes at a time from a small pool. From a
 	// larger one it takes a quarter, up to Batch. So four shards share a pool's first page.
-	rangeLeast = Batch / 4
+	rangeLeast = slots.Batch / 4
 
 	// othersFirst is how many searches there are for each that takes another shard's slot rather
 	// than reclaim less than a batch of its own. Otherwise a shard with few slots would get
 	// them back one by one, each at the price of a scan, while another has many. In a full pool
 	// a look at 64 shards costs some 150 ns, for nothing.
 	othersFirst = 8
-
-	// backShare is how many slots there are, with memory or without, for each that comes back to a
-	// trimmed pool at a time. A pool then has up to a 64th of what it once had before it needs it,
-	// and copies the table 64 times until it has all again. A copy takes an entry of 8 bytes for each
-	// unit, so it costs at most half of what comes back with it. A copy for each page would cost several
-	// times its first allocation.
-	backShare = 64
 
 	// patience is after how many failed compare-and-swaps a goroutine first moves to another
 	// shard. A few failures cost less than a wrong move. It is a power of two.

@@ -1,5 +1,7 @@
 package shard
 
+import "coatcheck/shard/slots"
+
 // A snapshot reads what a pool's slots are while others use them, and a restored pool's lists
 // are built from that.
 //
@@ -15,48 +17,16 @@ package shard
 // skips. Each 64 slots take 4 bytes more.
 const BesideSlot = 8
 
-// Allocated returns how many slots have been handed out. No handle names a slot with an index
-// that great. Every slot below lies below the Limit of a table that is loaded after the call.
-func (t *Table) Allocated() uint64 { return t.next.Load() }
-
-// Generations stores in dst the generations of the slots from index first on, up to the end of
-// first's page. It returns how many these are: the same in every table, since WriteTo looks at the
-// same runs twice, and a page may go in between. A slot that never went live counts as vacant
-// before its first life. Slots of a page without memory have its floor. The values of live slots
-// may be read under a guard that was pinned before the call.
-func (t *Table) Generations(now *PageTable, first uint32, dst []uint32) int {
-	m, j := now.meta(first)
-	dst = dst[:min(len(dst), int(m.n-j))]
-	if m.floor != 0 {
-		for j := range dst {
-			dst[j] = m.floor
-		}
-		return len(dst)
-	}
-	slots := now.strip(first, uint32(len(dst)))
-	for j := range dst {
-		dst[j] = t.vacant(slots.slot(uint32(j)).Word.Load()) // observes (P1)
-	}
-	return len(dst)
-}
-
-// Extend hands out the slots below n, which must not be more than there may be, and gives them
-// memory.
-func (t *Table) Extend(n uint64) {
-	t.Provide(n)
-	t.next.Store(max(n, t.Allocated()))
-}
-
 // RestoreSlot gives a generation to slot i, which was handed out. A live slot already has its
 // value.
 func (a *Arena) RestoreSlot(i, generation uint32) {
-	slot := a.Table.slot(i)
+	slot := a.Table.Slot(i)
 	if generation%2 == 1 {
-		slot.Publish(Pack(generation, i))
+		slot.Publish(slots.Pack(generation, i))
 		return
 	}
 	a.Clear(slot)
-	slot.set(Pack(generation, None))
+	slot.Set(slots.Pack(generation, slots.None))
 }
 
 // Outlive makes sure that no handle is issued again of slot i, which the arena leaves out, and which the
@@ -67,7 +37,7 @@ func (a *Arena) RestoreSlot(i, generation uint32) {
 // The wrong version forgets what the arena has no slot for, since no handle is live there now.
 func (a *Arena) Outlive(i, generation, lives uint32) {
 	g := later(generation+generation%2, 1+lives)
-	if g == Spent {
+	if g == slots.Spent {
 		a.Slots = min(a.Slots, uint64(i))
 		a.Table.Restrict(a.Slots)
 		return
@@ -86,8 +56,8 @@ type Census struct{ Live, vacant, exhausted uint64 }
 func (a *Arena) RetireUnborn(lives uint32) (c Census) {
 	skips := a.skips.Load()
 	for i := range uint32(a.Table.Allocated()) {
-		slot := a.Table.slot(i)
-		g := Generation(slot.Word.Load())
+		slot := a.Table.Slot(i)
+		g := slots.Generation(slot.Word.Load())
 		if g%2 == 1 {
 			c.Live++
 			if lives > 0 {
@@ -97,12 +67,12 @@ func (a *Arena) RetireUnborn(lives uint32) (c Census) {
 			continue
 		}
 		n := max(1, skips.take(i)+lives)
-		if g = later(g, n); g == Spent {
+		if g = later(g, n); g == slots.Spent {
 			c.exhausted++
 		} else {
 			c.vacant++
 		}
-		slot.set(Pack(g, None))
+		slot.Set(slots.Pack(g, slots.None))
 	}
 	if skips != nil && skips.left.Load() == 0 {
 		a.skips.Store(nil)
@@ -112,9 +82,6 @@ func (a *Arena) RetireUnborn(lives uint32) (c Census) {
 	return c
 }
 
-// SlotGeneration returns the generation of slot i, which was handed out.
-func (t *Table) SlotGeneration(i uint32) uint32 { return Generation(t.slot(i).Word.Load()) }
-
 // FillFreelists puts the vacant slots on the shards' freelists, in equal parts. c is the result of
 // RetireUnborn.
 func (a *Arena) FillFreelists(c Census) {
@@ -122,24 +89,14 @@ func (a *Arena) FillFreelists(c Census) {
 	n := uint64(len(receivers))
 	i := uint32(0)
 	for k, s := range receivers {
-		var list chain
+		var list slots.Chain
 		for range c.vacant*uint64(k+1)/n - c.vacant*uint64(k)/n {
-			i = a.Table.nextVacant(i)
-			slot := a.Table.slot(i)
-			list.append(slot, i, slot.Word.Load())
+			i = a.Table.NextVacant(i)
+			slot := a.Table.Slot(i)
+			list.Append(slot, i, slot.Word.Load())
 			i++
 		}
-		s.free.push(&list)
+		s.free.Push(&list)
 	}
 	a.Preallocate()
-}
-
-// nextVacant returns the first vacant slot from i on. There must be one.
-func (t *Table) nextVacant(i uint32) uint32 {
-	for {
-		if g := t.SlotGeneration(i); g%2 == 0 && g != Spent {
-			return i
-		}
-		i++
-	}
 }

@@ -1,6 +1,6 @@
 package shard
 
-import "unsafe"
+import "coatcheck/shard/slots"
 
 // Counts describes an arena at a moment. Each figure is exact if no other goroutine changes
 // anything. If some do, slots that move meanwhile are counted in one place at most.
@@ -27,7 +27,7 @@ func (a *Arena) Count() Counts {
 		Limbo:     int(a.parked.Load()),
 		Refs:      int(a.refs.Load()),
 		Exhausted: int(a.Table.Exhausted()),
-		Worn:      a.Table.usedUp(latest),
+		Worn:      a.Table.UsedUp(latest),
 		Bytes:     a.affinity.bytes() + a.Table.Bytes() + a.skips.Load().bytes(),
 		MaxLimbo:  a.limboLimit(int64(live)),
 		Full:      a.refusals.full.Load(),
@@ -58,81 +58,23 @@ func (c *Counts) fit() {
 	}
 }
 
-// Survey returns how many slots are live, and the greatest generation of any slot. It costs 0.8
-// ns a slot.
-func (t *Table) Survey() (live int, latest uint32) {
-	now := t.Pages()
-	for first := uint32(0); first < now.Limit; {
-		block := now.strip(first, now.Limit)
-		for j := range block.n {
-			word := block.slot(j).Word.Load()
-			if Low(word) == first+j {
-				live++
-			}
-			latest = max(latest, Generation(word))
-		}
-		first += block.n
-	}
-	return live, latest
-}
-
-// usedUp returns which share of its lives a slot of the given generation has had: the current
-// one included, and all of them once it is exhausted.
-func (t *Table) usedUp(generation uint32) float64 {
-	if generation < t.firstGeneration {
-		return 0 // never used
-	}
-	return float64((generation-t.firstGeneration)/2+1) / float64((LastGeneration-t.firstGeneration)/2+1)
-}
-
 // count returns how many slots the shard has for insertions, and how many wait or are in Resets.
 // It follows the freelist. bytes is the memory of its backlog.
 func (s *shard) count() (free, limbo int, bytes int64) {
 	s.lock()
 	defer s.unlock()
-	limbo = int(s.limbo.size() + s.waits + s.inResets)
-	free = s.fresh.left()
+	limbo = int(s.limbo.Size() + s.waits + s.inResets)
+	free = s.fresh.Left()
 	free += int(s.passed())
 	limit := int(s.arena.Table.Pages().Limit)
-	i := Low(s.free.head.Load())
-	for i != None && free <= limit {
-		word := s.arena.Table.slot(i).Word.Load()
-		if IsLive(word) {
+	i := slots.Low(s.free.Head.Load())
+	for i != slots.None && free <= limit {
+		word := s.arena.Table.Slot(i).Word.Load()
+		if slots.IsLive(word) {
 			break // another goroutine has popped it
 		}
 		free++
-		i = Low(word)
+		i = slots.Low(word)
 	}
 	return free, limbo, s.bytes()
-}
-
-// Bytes returns the memory of the pages, their metas and the table.
-func (t *Table) Bytes() int64 {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.bytes()
-}
-
-// bytes is Bytes under mu.
-func (t *Table) bytes() int64 {
-	p := t.Pages()
-	resident := int64(p.Limit) - t.decommittedSlots.Load()
-	if t.stub != nil {
-		resident += int64(p.Mask) + 1
-	}
-	n := resident*int64(t.layout.Size) +
-		int64(1+p.room)*int64(pointerSize) + int64(cap(p.metas))*int64(unsafe.Sizeof(p.metas[0]))
-	for m := range p.pages {
-		n += m.bytes()
-	}
-	return n
-}
-
-// bytes returns the memory that a pageMeta takes.
-func (m *pageMeta) bytes() int64 {
-	n := int64(unsafe.Sizeof(*m)) + 4*int64(len(m.homes)+len(m.stamps)+len(m.moved))
-	if h := m.holders.Load(); h != nil {
-		n += 4 * int64(len(h.count))
-	}
-	return n
 }

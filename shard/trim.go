@@ -3,6 +3,8 @@ package shard
 import (
 	"context"
 	"slices"
+
+	"coatcheck/shard/slots"
 )
 
 // Trim gives back the memory of pages in which every slot is vacant. Vacant slots lie in
@@ -28,9 +30,9 @@ const oldPage = 1<<32 - 1<<28
 // trimmer is one Trim under way.
 type trimmer struct {
 	arena *Arena
-	pages *PageTable
-	found []found // by the number of the page's meta, the first if it has several
-	taken []chain // by shard; the last has what the table had not handed out
+	pages *slots.PageTable
+	found []found       // by the number of the page's meta, the first if it has several
+	taken []slots.Chain // by shard; the last has what the table had not handed out
 
 	arrays int64 // the bytes of those that were dropped
 }
@@ -70,7 +72,7 @@ func (a *Arena) trim() int64 {
 	list := a.shards() // no more are made meanwhile (I13)
 	list.lock()
 	defer list.unlock()
-	t.taken = make([]chain, len(list)+1)
+	t.taken = make([]slots.Chain, len(list)+1)
 	for i, s := range list {
 		t.take(s, &t.taken[i])
 	}
@@ -83,7 +85,7 @@ func (a *Arena) trim() int64 {
 	if count == 0 {
 		return 0
 	}
-	bytes := a.Table.decommit(gone)
+	bytes := a.Table.Decommit(gone)
 	a.magazines.show(&a.Table)
 	return bytes + t.arrays
 }
@@ -92,22 +94,22 @@ func (a *Arena) trim() int64 {
 // with slots that may not be handed out yet stays.
 func (t *trimmer) choose() bool {
 	wanted := uint32(0)
-	memory := t.arena.Table.memory()
-	t.found = make([]found, t.pages.metaLen())
-	for m := range t.pages.pages {
-		if m.floor == 0 && uint64(m.firstSlot)+uint64(m.n) <= memory && t.idle(m) {
-			t.found[t.pages.metaOf(m.firstSlot)].wanted = true
-			wanted += m.n
+	memory := t.arena.Table.WithMemory()
+	t.found = make([]found, t.pages.MetaLen())
+	for m := range t.pages.Pages {
+		if m.Floor == 0 && uint64(m.FirstSlot)+uint64(m.N) <= memory && t.idle(m) {
+			t.found[t.pages.MetaOf(m.FirstSlot)].wanted = true
+			wanted += m.N
 		}
 	}
 	return !t.tooFew(wanted)
 }
 
 // idle reports whether no slot of m's page is live, or too old for a floor.
-func (t *trimmer) idle(m *pageMeta) bool {
-	part := t.pages.strip(m.firstSlot, m.n)
-	for j := range part.n {
-		if w := part.slot(j).Word.Load(); IsLive(w) || t.arena.Table.vacant(w) > oldPage {
+func (t *trimmer) idle(m *slots.PageMeta) bool {
+	part := t.pages.Strip(m.FirstSlot, m.N)
+	for j := range part.N {
+		if w := part.Slot(j).Word.Load(); slots.IsLive(w) || t.arena.Table.Vacant(w) > oldPage {
 			return false
 		}
 	}
@@ -120,8 +122,8 @@ func (t *trimmer) page(i uint32) *found {
 	if i >= t.pages.Limit {
 		return nil
 	}
-	m, _ := t.pages.meta(i)
-	if f := &t.found[t.pages.metaOf(m.firstSlot)]; f.wanted {
+	m, _ := t.pages.Meta(i)
+	if f := &t.found[t.pages.MetaOf(m.FirstSlot)]; f.wanted {
 		return f
 	}
 	return nil
@@ -129,18 +131,18 @@ func (t *trimmer) page(i uint32) *found {
 
 // whole returns the pages to be given up, which are those whose slots the trimmer has all, and
 // how many slots they have.
-func (t *trimmer) whole() (gone []decommitted, count uint32) {
-	for m := range t.pages.pages {
-		if f := t.page(m.firstSlot); f != nil && f.got == m.n {
-			gone = append(gone, decommitted{firstSlot: m.firstSlot, floor: f.oldest})
-			count += m.n
+func (t *trimmer) whole() (gone []slots.Decommitted, count uint32) {
+	for m := range t.pages.Pages {
+		if f := t.page(m.FirstSlot); f != nil && f.got == m.N {
+			gone = append(gone, slots.Decommitted{FirstSlot: m.FirstSlot, Floor: f.oldest})
+			count += m.N
 		}
 	}
 	if t.tooFew(count) {
 		return nil, 0
 	}
 	for _, d := range gone {
-		t.page(d.firstSlot).gone = true
+		t.page(d.FirstSlot).gone = true
 	}
 	slices.Reverse(gone) // so that the first come back first
 	return gone, count
@@ -149,7 +151,7 @@ func (t *trimmer) whole() (gone []decommitted, count uint32) {
 // tooFew reports whether pages of n slots are not worth it: there are none, or no more than the
 // stub has, which there is not yet.
 func (t *trimmer) tooFew(n uint32) bool {
-	return n == 0 || n <= t.pages.Mask+1 && !t.arena.Table.hasStub()
+	return n == 0 || n <= t.pages.Mask+1 && !t.arena.Table.HasStub()
 }
 
 // drop drops the slots of pages that go, of which there are so many. The others keep their order.
@@ -157,14 +159,14 @@ func (t *trimmer) tooFew(n uint32) bool {
 func (t *trimmer) drop(count uint32) {
 	total := uint32(0)
 	for i := range t.taken {
-		total += t.taken[i].n
+		total += t.taken[i].N
 	}
 	for i := range t.taken {
-		var stay chain
-		for c := &t.taken[i]; total > count && c.n > 0; {
-			slot, i, word := c.takeFirst(t.arena)
+		var stay slots.Chain
+		for c := &t.taken[i]; total > count && c.N > 0; {
+			slot, i, word := c.TakeFirst(&t.arena.Table)
 			if f := t.page(i); f == nil || !f.gone {
-				stay.append(slot, i, word)
+				stay.Append(slot, i, word)
 			}
 		}
 		t.taken[i] = stay
@@ -173,14 +175,14 @@ func (t *trimmer) drop(count uint32) {
 
 // take takes all that s has for insertions, in FIFO's order, but for the range's slots in pages that
 // stay.
-func (t *trimmer) take(s *shard, c *chain) {
+func (t *trimmer) take(s *shard, c *slots.Chain) {
 	if s.fifo {
 		t.takeRange(s, c)
 	}
-	t.addList(c, Low(s.free.takeAll()))
+	t.addList(c, slots.Low(s.free.TakeAll()))
 	t.arrays += s.dropArrays()
 	for k := range s.ready {
-		t.addList(c, Low(s.ready[len(s.ready)-1-k].first))
+		t.addList(c, slots.Low(s.ready[len(s.ready)-1-k].First))
 	}
 	clear(s.ready)
 	s.ready = s.ready[:0]
@@ -190,26 +192,26 @@ func (t *trimmer) take(s *shard, c *chain) {
 }
 
 // addList adds the slots of a list that begins with slot i.
-func (t *trimmer) addList(c *chain, i uint32) {
-	for i != None {
-		slot := t.arena.Table.slot(i)
+func (t *trimmer) addList(c *slots.Chain, i uint32) {
+	for i != slots.None {
+		slot := t.arena.Table.Slot(i)
 		word := slot.Word.Load()
 		t.add(c, slot, i, word)
-		i = Low(word)
+		i = slots.Low(word)
 	}
 }
 
 // add appends slot i, which the trimmer owns, to c, one life older. If that was its last life,
 // add exhausts it; a wanted page has no such slot.
-func (t *trimmer) add(c *chain, slot *Hook, i uint32, word uint64) {
-	g := t.arena.Table.vacant(word)
-	if g+1 == LastGeneration {
+func (t *trimmer) add(c *slots.Chain, slot *slots.Hook, i uint32, word uint64) {
+	g := t.arena.Table.Vacant(word)
+	if g+1 == slots.LastGeneration {
 		t.arena.exhaust(slot)
 		return
 	}
-	word = Pack(g+2, Low(word)) // mostly the link that stays
-	slot.set(word)
-	c.append(slot, i, word)
+	word = slots.Pack(g+2, slots.Low(word)) // mostly the link that stays
+	slot.Set(word)
+	c.Append(slot, i, word)
 	if f := t.page(i); f != nil {
 		f.got++
 		f.oldest = max(f.oldest, g+2)
@@ -217,9 +219,9 @@ func (t *trimmer) add(c *chain, slot *Hook, i uint32, word uint64) {
 }
 
 // takeRange takes the range of s from the first page on that is wanted, if the last one is too.
-func (t *trimmer) takeRange(s *shard, c *chain) {
+func (t *trimmer) takeRange(s *shard, c *slots.Chain) {
 	for {
-		lo, hi := s.fresh.bounds()
+		lo, hi := s.fresh.Bounds()
 		start := uint64(lo)
 		if lo < hi && t.page(lo) == nil {
 			start = t.pageEnd(lo)
@@ -229,16 +231,16 @@ func (t *trimmer) takeRange(s *shard, c *chain) {
 		}
 		// Success makes the slots from there on the caller's. Failure means that an insertion was given
 		// slots.
-		if s.fresh.cut(lo, hi, uint32(start)) {
+		if s.fresh.Cut(lo, hi, uint32(start)) {
 			t.addRange(c, uint32(start), int(uint64(hi)-start))
 			return
 		}
 	}
 }
 
-func (t *trimmer) addRange(c *chain, first uint32, n int) {
+func (t *trimmer) addRange(c *slots.Chain, first uint32, n int) {
 	for i := first; n > 0; i, n = i+1, n-1 {
-		slot := t.arena.Table.slot(i)
+		slot := t.arena.Table.Slot(i)
 		t.add(c, slot, i, slot.Word.Load())
 	}
 }
@@ -246,20 +248,20 @@ func (t *trimmer) addRange(c *chain, first uint32, n int) {
 // takeRest takes the slots that the table has not handed out, if they make pages whole.
 func (t *trimmer) takeRest() {
 	tab, unused := &t.arena.Table, &t.taken[len(t.arena.shards())]
-	first, last := tab.recommitRange.bounds()
+	first, last := tab.RecommitRange.Bounds()
 	lo, hi := uint64(first), uint64(last)
 	if lo < hi && t.completed(lo, hi) == lo {
 		lo = t.pageEnd(first) // values live in the page that the range begins in
 	}
 	// Success makes the slots from lo on the caller's. Failure means that another goroutine was
 	// given slots.
-	if lo < hi && t.completed(lo, hi) == hi && tab.recommitRange.cut(first, last, uint32(lo)) {
+	if lo < hi && t.completed(lo, hi) == hi && tab.RecommitRange.Cut(first, last, uint32(lo)) {
 		t.addRange(unused, uint32(lo), int(hi-lo))
 	}
 	// So it is here, but next can only grow: what is left of a page with values goes to a freelist. The
 	// wrong version leaves such a page, and with it all that Grow has made behind it. The last page
 	// stays if the Capacity cuts it.
-	lo, hi = tab.Allocated(), min(uint64(t.pages.Limit), tab.memory())
+	lo, hi = tab.Allocated(), min(uint64(t.pages.Limit), tab.WithMemory())
 	start := lo
 	if lo < hi && t.completed(lo, hi) == lo {
 		start = t.pageEnd(uint32(lo))
@@ -272,10 +274,10 @@ func (t *trimmer) takeRest() {
 // pageEnd returns the first slot behind slot i's page. If that was added since, it is beyond all.
 func (t *trimmer) pageEnd(i uint32) uint64 {
 	if i >= t.pages.Limit {
-		return None
+		return slots.None
 	}
-	m, j := t.pages.meta(i)
-	return uint64(i) + uint64(m.n-j)
+	m, j := t.pages.Meta(i)
+	return uint64(i) + uint64(m.N-j)
 }
 
 // completed returns the end of the pages from slot lo on that are wanted and would be whole with slots
@@ -286,11 +288,11 @@ func (t *trimmer) completed(lo, hi uint64) uint64 {
 		if f == nil {
 			break
 		}
-		m, j := t.pages.meta(uint32(lo))
+		m, j := t.pages.Meta(uint32(lo))
 		if f.got != j {
 			break
 		}
-		lo += uint64(m.n - j)
+		lo += uint64(m.N - j)
 	}
 	return min(lo, hi)
 }
@@ -303,12 +305,12 @@ func (t *trimmer) giveBack() {
 	if t.arena.FIFO {
 		first, unused = unused, first
 	}
-	first.concat(unused)
+	first.Concat(unused)
 	t.taken[0] = *first
 	for i := range n {
-		if c := &t.taken[i]; c.n > 0 {
-			c.link(None)
-			t.arena.shards()[i].free.splice(c) // all lists were taken, and none was filled since (I9)
+		if c := &t.taken[i]; c.N > 0 {
+			c.Link(slots.None)
+			t.arena.shards()[i].free.Splice(c) // all lists were taken, and none was filled since (I9)
 		}
 	}
 }

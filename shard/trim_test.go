@@ -3,13 +3,15 @@ package shard_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"coatcheck/internal/check/testkit"
-	"coatcheck/shard"
+	"coatcheck/shard/slots"
 )
 
 // TestTrimKeepsTheOrderOfEachList trims shards with mixed lists. Some slots live, some wait and
@@ -68,7 +70,7 @@ func TestTrimKeepsTheOrderOfEachList(t *testing.T) {
 					require.Equal(t, slices.DeleteFunc(before[k], gone), append([]uint32{}, got...), what) // not nil
 				}
 				for _, h := range append(owned, hs[:lives+waits]...) {
-					require.False(t, gone(shard.Low(h)), what)
+					require.False(t, gone(slots.Low(h)), what)
 				}
 				g.Unpin()
 			}
@@ -80,7 +82,7 @@ func TestTrimKeepsTheOrderOfEachList(t *testing.T) {
 // they were used or not. A Trim of a pool that was never used costs no slot its last lives.
 func TestTrimLeavesOldPages(t *testing.T) {
 	const total = 8
-	for first, want := range map[uint32]int{1: total, shard.LastGeneration - 4: 0, shard.LastGeneration: 0} {
+	for first, want := range map[uint32]int{1: total, slots.LastGeneration - 4: 0, slots.LastGeneration: 0} {
 		for _, fifo := range []bool{false, true} {
 			for _, taken := range []int{0, 1, total} { // the others are in a range, or nowhere
 				r := newRig[uint64](t, setup[uint64]{slots: total, fifo: fifo, first: first})
@@ -98,5 +100,48 @@ func TestTrimLeavesOldPages(t *testing.T) {
 				require.Equal(t, exhausted, r.arena.Exhausted())
 			}
 		}
+	}
+}
+
+// What lies side by side in a page without memory is a unit: the stub has no more.
+func TestLoopsEndWithUnitsWithoutMemory(t *testing.T) {
+	r := newRig[uint64](t, setup[uint64]{slots: 64, pages: slots.PageSizes{Unit: 1, Page: 4}})
+	hs := r.fill(t, r.shards[0], 64, number)
+	require.EqualValues(t, 16, r.arena.Table.Pages().Beside(16, slots.None))
+	r.remove(t, r.shards[0], hs[2:]...)
+	r.reclaim(t, r.shards[0])
+	require.Positive(t, r.arena.Trim())
+	now := r.arena.Table.Pages()
+	require.Equal(t, 62, int(r.arena.Table.Pages().Limit)-r.arena.Table.Resident())
+	for i := range now.Limit {
+		require.EqualValues(t, 2-i%2, now.Beside(i, slots.None), "slot %d", i)
+		require.Len(t, slots.Block[uint64](now, i, 64), int(2-i%2))
+	}
+	live, _ := r.arena.Table.Survey()
+	require.Equal(t, 2, live)
+}
+
+// A look-up that has loaded the address of the entries, and nothing else yet, keeps the pages that
+// they show, whatever Trim does meanwhile.
+func TestEntriesKeepPages(t *testing.T) {
+	for _, page := range []uint8{3, 9} { // few entries, and so many that the collector does not read them
+		const total = 2048
+		n := total >> (9 - page)
+		r := newRig[uint64](t, setup[uint64]{slots: n, pages: slots.PageSizes{Page: page}})
+		r.remove(t, r.shards[0], r.fill(t, r.shards[0], n, number)...)
+		r.reclaim(t, r.shards[0])
+		freed := make(chan bool, 1)
+		entries := r.arena.Table.Pages().Array
+		runtime.AddCleanup(slots.At[uint64](r.arena.Table.Pages(), uint32(n)/2), func(int) { freed <- true }, 0)
+		require.Positive(t, r.arena.Trim())
+		for range 3 {
+			runtime.GC()
+			time.Sleep(time.Millisecond) // cleanups have a goroutine of their own
+		}
+		require.Empty(t, freed, "page %d", page)
+		runtime.KeepAlive(entries)
+		runtime.GC()
+		require.True(t, testkit.Soon(t, freed), "the memory should be freed")
+		runtime.KeepAlive(r)
 	}
 }

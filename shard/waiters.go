@@ -10,6 +10,7 @@ import (
 	"coatcheck/internal/bubble"
 	"coatcheck/internal/cause"
 	"coatcheck/internal/hint"
+	"coatcheck/shard/slots"
 )
 
 // Waiters queue; only the head of the queue searches for a slot and sleeps.
@@ -50,7 +51,7 @@ type queue struct {
 	// head is the first call, or nil.
 	//
 	//	writers  join and leave, under mu
-	//	readers  indexes
+	//	readers  Indexes
 	head atom.Pointer[waiter]
 }
 
@@ -130,7 +131,7 @@ const (
 // ClaimWait is like Claim, but waits for a slot, behind the calls that came before. When ctx is
 // done, it tries once more, and then returns an error that wraps the refusal and the cause of
 // ctx.
-func (a *Arena) ClaimWait(ctx context.Context, frame uintptr) (*Hook, uint64, error) {
+func (a *Arena) ClaimWait(ctx context.Context, frame uintptr) (*slots.Hook, uint64, error) {
 	s := a.Local(hint.Of(frame))
 	if a.waiters.empty() {
 		if slot, h, err := s.claimSlow(); err == nil || errors.Is(err, ErrExhausted) {
@@ -142,7 +143,7 @@ func (a *Arena) ClaimWait(ctx context.Context, frame uintptr) (*Hook, uint64, er
 
 // ClaimWait is like Claim, but waits for a slot as Arena.ClaimWait does. Before it waits, it
 // gives back all that the magazine keeps.
-func (m *Magazine) ClaimWait(ctx context.Context) (*Hook, uint64, error) {
+func (m *Magazine) ClaimWait(ctx context.Context) (*slots.Hook, uint64, error) {
 	m.mustBeOpen()
 	s := m.shard // a Reset may close the magazine
 	slot, h, err := m.claim()
@@ -153,7 +154,7 @@ func (m *Magazine) ClaimWait(ctx context.Context) (*Hook, uint64, error) {
 }
 
 // claimWait is ClaimWait after an insertion that was refused, or behind others that wait.
-func (s *shard) claimWait(ctx context.Context) (*Hook, uint64, error) {
+func (s *shard) claimWait(ctx context.Context) (*slots.Hook, uint64, error) {
 	a := s.arena
 	q := a.waiters.queueOf()
 	w := q.join()
@@ -216,7 +217,7 @@ func (q *waiters) wakeSlow() {
 // sleep takes a token out of c. It returns without one after a pause, if that is not 0, or when
 // ctx is done, with the cause.
 func sleep(ctx context.Context, c <-chan struct{}, pause time.Duration) error {
-	for round := 0; Exploring; round++ { // a virtual thread must not block
+	for round := 0; slots.Exploring; round++ { // a virtual thread must not block
 		select {
 		case <-c:
 			return nil

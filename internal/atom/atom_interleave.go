@@ -167,3 +167,6 @@ var (
 	_ [unsafe.Sizeof(uintptr(0))]byte = [unsafe.Sizeof(Pointer[int]{})]byte{}
 	_ [8]byte                         = [unsafe.Sizeof(Mutex{})]byte{}
 )
+
+// CopiesWithoutPin is set by each scenario, so that both forms of a look-up are explored.
+var CopiesWithoutPin bool

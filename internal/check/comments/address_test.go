@@ -12,7 +12,7 @@ import (
 // compiler would not inline a call, so this test compares the copies.
 var (
 	address = regexp.MustCompile(`unsafe\.Add\(\*\(\*unsafe\.Pointer\)\(unsafe\.Add\((?:t\.Array|array), uint64\(i\)\*(?:t\.Inverse|inverse)>>32\*pointerSize\)\), ` +
-		`uintptr\(i&(?:t\.Mask|mask)\)\*(t\.size|unsafe\.Sizeof\((?:shard\.)?Slot\[T\]\{\}\)-unsafe\.Offsetof\((?:shard\.)?Slot\[T\]\{\}\.Hook\))\)`)
+		`uintptr\(i&(?:t\.Mask|mask)\)\*(t\.size|unsafe\.Sizeof\((?:slots\.)?Slot\[T\]\{\}\)-unsafe\.Offsetof\((?:slots\.)?Slot\[T\]\{\}\.Hook\))\)`)
 	begun = regexp.MustCompile(`\* ?(?:\w+\.Inverse|inverse) ?>>`) // each multiplies by it
 	space = regexp.MustCompile(`\s+`)
 )

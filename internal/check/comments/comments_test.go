@@ -24,7 +24,7 @@ import (
 const root = "../../.."
 
 // protocol lists the packages of the protocol.
-var protocol = []string{"epoch", "shard", "pool", "internal/atom"}
+var protocol = []string{"epoch", "shard", "shard/slots", "pool", "internal/atom"}
 
 type set map[string]bool
 

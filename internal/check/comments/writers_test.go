@@ -452,8 +452,8 @@ func TestListsOfWritersAreRight(t *testing.T) {
 	if testkit.Race {
 		t.Skip("one goroutine reads, and does without it")
 	}
-	packages := []string{"epoch", "shard", "pool", "pool/dense", "pool/tree"}
-	found := exports(t, root, "./epoch", "./shard", "./pool", "./pool/dense", "./pool/tree")
+	packages := []string{"epoch", "shard", "shard/slots", "pool", "pool/dense", "pool/tree"}
+	found := exports(t, root, "./epoch", "./shard", "./shard/slots", "./pool", "./pool/dense", "./pool/tree")
 	n := 0
 	for _, path := range packages {
 		fset := token.NewFileSet()

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	. "coatcheck/pool"
-	"coatcheck/shard"
+	"coatcheck/shard/slots"
 )
 
 // drawer draws a program.
@@ -357,7 +357,7 @@ func (d *drawer) handle(h *hand) named {
 	o, _ := d.p.options()
 	switch {
 	case d.odds(6):
-		return named{madeUp: true, made: Handle[val](shard.Pack(o.Origin|1+2*d.Uint32N(3), d.Uint32N(8)))}
+		return named{madeUp: true, made: Handle[val](slots.Pack(o.Origin|1+2*d.Uint32N(3), d.Uint32N(8)))}
 	case d.odds(40) && len(d.hot) > 0:
 		return named{at: among(d, d.hot...), ahead: d.ahead()}
 	case len(h.h) > 0 && d.odds(40): // what it has made last

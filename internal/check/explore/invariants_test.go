@@ -8,13 +8,13 @@ import (
 
 	"coatcheck/internal/check/interleave"
 	. "coatcheck/pool"
-	"coatcheck/shard"
+	"coatcheck/shard/slots"
 )
 
 // What is claimed, and what checks it, for scenarios and drawn programs alike. Most judges
 // have a mutant that they alone find: internal/check/EVIDENCE.md has the list.
 //
-//	an address is computed from an index in the table   shard.At panics
+//	an address is computed from an index in the table   slots.At panics
 //	nothing is written to the void                      holds, after each step
 //	a slot is in one place, and none is lost            locate, complete
 //	generations grow, a handle is issued once           holds, issued
@@ -48,11 +48,11 @@ func (w *world) holds() error {
 	}
 	t := Arena(w.p).Table.Pages()
 	for i := range t.Limit {
-		slot := shard.At[val](t, i)
+		slot := slots.At[val](t, i)
 		word := slot.Word.Load()
-		g := shard.Generation(word)
+		g := slots.Generation(word)
 		if w.isVoid(t, i) {
-			if word != shard.Pack(0, shard.None) {
+			if word != slots.Pack(0, slots.None) {
 				return fmt.Errorf("the void was written to: slot %d", i)
 			}
 			continue
@@ -61,13 +61,13 @@ func (w *world) holds() error {
 			return fmt.Errorf("the generation of slot %d went back from %d to %d (I2)", i, w.generation[i], g)
 		}
 		w.generation[i] = g
-		if own := shard.Low(word) == i; own != shard.IsLive(word) && (i > 0 || word != 0) {
-			return fmt.Errorf("the word of slot %d, %d:%d, links to itself, or lives with another index (I4)", i, g, shard.Low(word))
+		if own := slots.Low(word) == i; own != slots.IsLive(word) && (i > 0 || word != 0) {
+			return fmt.Errorf("the word of slot %d, %d:%d, links to itself, or lives with another index (I4)", i, g, slots.Low(word))
 		}
-		if !shard.IsLive(word) {
+		if !slots.IsLive(word) {
 			continue
 		}
-		if g > shard.LastGeneration {
+		if g > slots.LastGeneration {
 			return fmt.Errorf("slot %d lives with generation %d, after the last", i, g)
 		}
 		e := w.find(Handle[val](word))
@@ -122,7 +122,7 @@ func (w *world) complete() error {
 		if held += n; parked && n == 0 {
 			return fmt.Errorf("slot %d is parked, and is not held", i)
 		}
-		spent := shard.Generation(Slot(w.p, i).Word.Load()) == shard.Spent
+		spent := slots.Generation(Slot(w.p, i).Word.Load()) == slots.Spent
 		if w.place[i] != nowhere {
 			continue
 		}
@@ -180,14 +180,14 @@ func (a *actor) rest() {
 }
 
 // isVoid reports whether t has the void instead of slot i's page.
-func (w *world) isVoid(t *shard.PageTable, i uint32) bool {
+func (w *world) isVoid(t *slots.PageTable, i uint32) bool {
 	v := Arena(w.p).Table.Void()
 	return v != nil && t.Units()[i>>t.Shift] == uintptr(v)
 }
 
 // keepsGone reports whether view, which may be older than the current table, shows the memory of a
 // page that has other memory now, or none.
-func (w *world) keepsGone(view *shard.PageTable) bool {
+func (w *world) keepsGone(view *slots.PageTable) bool {
 	now, void := Arena(w.p).Table.Pages().Units(), uintptr(Arena(w.p).Table.Void())
 	for k, unit := range view.Units() {
 		if unit != now[k] && unit != void {

@@ -10,7 +10,7 @@ import (
 	"coatcheck/internal/check/interleave"
 	"coatcheck/internal/check/verbs"
 	. "coatcheck/pool"
-	"coatcheck/shard"
+	"coatcheck/shard/slots"
 )
 
 // An actor judges the results of its calls. Other threads may be within calls of theirs, so a
@@ -76,7 +76,7 @@ func (a *actor) Begin(c *verbs.Call[val]) {
 	case c.Needs&verbs.Removes != 0:
 		f.removes = c.Handles
 	case c.Needs&verbs.Sweeps != 0:
-		f.slots, f.sweeps = shard.Batch, true // what it gathers
+		f.slots, f.sweeps = slots.Batch, true // what it gathers
 	case c.Needs&verbs.Inserts != 0:
 		f.slots = 1
 	case c.Needs&verbs.Reservation != 0:
@@ -328,7 +328,7 @@ func (w *world) reclaimed(hs []Handle[val]) {
 	}
 	for _, h := range hs {
 		slot := Slot(w.p, h.Index())
-		if shard.Generation(slot.Word.Load()) != h.Generation()+1 {
+		if slots.Generation(slot.Word.Load()) != h.Generation()+1 {
 			continue
 		}
 		at := w.place[h.Index()]

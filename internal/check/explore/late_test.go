@@ -11,7 +11,7 @@ import (
 	"coatcheck/internal/atom"
 	"coatcheck/internal/check/interleave"
 	. "coatcheck/pool"
-	"coatcheck/shard"
+	"coatcheck/shard/slots"
 )
 
 // What a goroutine stores after an insertion or an Unpin is not seen before these. What it
@@ -23,7 +23,7 @@ func TestInterleaveLateStoresPassLoadsAlone(t *testing.T) {
 		seen := make(map[outcome]bool)
 		res := interleave.Search(func(r *interleave.Run) {
 			w := &world{r: r}
-			a := w.pool(shard.PageSizes{Unit: 1, Page: 1}, Options[val]{Origin: 101, Shards: 1})
+			a := w.pool(slots.PageSizes{Unit: 1, Page: 1}, Options[val]{Origin: 101, Shards: 1})
 			reservation := a.reserve("Reserve")
 			var flag atom.Uint64
 			var o outcome

@@ -15,7 +15,7 @@ import (
 	"coatcheck/internal/atom"
 	"coatcheck/internal/check/testkit"
 	. "coatcheck/pool"
-	"coatcheck/shard"
+	"coatcheck/shard/slots"
 )
 
 // names gives each word of a pool a number, which is the same in every run, and a name for the
@@ -44,14 +44,14 @@ func (ns *names) find() {
 	}
 	// A page is known by the hook of its first slot, which lies behind the value.
 	total := func(first unsafe.Pointer, n, id int, name string) {
-		add(unsafe.Add(first, -int(unsafe.Offsetof(shard.Slot[val]{}.Hook))), n, reflect.TypeFor[shard.Slot[val]](), id, name)
+		add(unsafe.Add(first, -int(unsafe.Offsetof(slots.Slot[val]{}.Hook))), n, reflect.TypeFor[slots.Slot[val]](), id, name)
 	}
 	t := Arena(p).Table.Pages()
 	if v := Arena(p).Table.Void(); v != nil {
 		total(v, int(t.Mask)+1, 1<<19, "void")
 	}
 	for first, k := uint32(0), 0; first < t.Limit; k++ {
-		n, m, is, homes, counts := t.Meta(first)
+		n, m, is, homes, counts := t.InspectPage(first)
 		at := unsafe.Pointer(t.At(first))
 		if first += n; at == Arena(p).Table.Void() {
 			continue
@@ -207,6 +207,6 @@ func TestInterleaveNamesWords(t *testing.T) {
 	table := Arena(p).Table.Pages()
 	for i := range uint32(2) {
 		require.Equal(t, fmt.Sprintf("page0[%d].Word", i), ns.name(unsafe.Pointer(&table.At(i).Word)))
-		require.Equal(t, fmt.Sprintf("page0[%d].Value.keep", i), ns.name(unsafe.Pointer(&shard.At[val](table, i).Value.keep)))
+		require.Equal(t, fmt.Sprintf("page0[%d].Value.keep", i), ns.name(unsafe.Pointer(&slots.At[val](table, i).Value.keep)))
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	. "coatcheck/pool"
-	"coatcheck/shard"
+	"coatcheck/shard/slots"
 )
 
 //go:embed scenarios
@@ -156,7 +156,7 @@ func (o *op) take(word string) {
 	index, generation, madeUp := strings.Cut(word, "@")
 	switch {
 	case madeUp:
-		made := Handle[val](shard.Pack(uint32(number(generation)), uint32(number(index))))
+		made := Handle[val](slots.Pack(uint32(number(generation)), uint32(number(index))))
 		o.h = append(o.h, named{madeUp: true, made: made})
 	case word[0] == 'h':
 		word, lives, _ := strings.Cut(word, "+")

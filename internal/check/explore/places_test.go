@@ -8,6 +8,7 @@ import (
 
 	. "coatcheck/pool"
 	"coatcheck/shard"
+	"coatcheck/shard/slots"
 )
 
 // The places of a slot. While an operation moves it, it is nowhere.
@@ -57,18 +58,18 @@ func (w *world) misplaced(format string, args ...any) {
 // how many there are.
 func (w *world) chain(i uint32, n int, place uint8) int {
 	k := 0
-	for ; k != n && (n >= 0 || i != shard.None); k++ {
+	for ; k != n && (n >= 0 || i != slots.None); k++ {
 		if w.put(i, place); w.wrong != nil {
 			break
 		}
 		word := Slot(w.p, i).Word.Load()
-		if shard.IsLive(word) {
+		if slots.IsLive(word) {
 			w.misplaced("slot %d in the %s is live", i, placeNames[place])
 		}
-		if (place == inFree || place == isReady) && shard.Generation(word) == shard.Spent {
+		if (place == inFree || place == isReady) && slots.Generation(word) == slots.Spent {
 			w.misplaced("slot %d in the freelist has no life left (I3)", i)
 		}
-		i = shard.Low(word)
+		i = slots.Low(word)
 	}
 	return k
 }
@@ -111,7 +112,7 @@ func (w *world) locate() error {
 				w.misplaced("vacant slot %d is not cleaned: %+v", i, Slot(w.p, i).Value)
 			}
 		}
-		if shard.IsLive(shard.At[val](t, i).Word.Load()) {
+		if slots.IsLive(slots.At[val](t, i).Word.Load()) {
 			w.put(i, isLive)
 		}
 		if _, parked := t.Holding(i); parked {
@@ -122,13 +123,13 @@ func (w *world) locate() error {
 }
 
 func (w *world) locateIn(c shard.Contents) {
-	w.lists = append(w.lists, shard.None)
-	if top := shard.Low(c.Free); top != shard.None && shard.Generation(c.Free) != shard.Generation(Slot(w.p, top).Word.Load()) {
-		w.misplaced("the freelist's head has generation %d, its top slot %d another (I5)", shard.Generation(c.Free), top)
+	w.lists = append(w.lists, slots.None)
+	if top := slots.Low(c.Free); top != slots.None && slots.Generation(c.Free) != slots.Generation(Slot(w.p, top).Word.Load()) {
+		w.misplaced("the freelist's head has generation %d, its top slot %d another (I5)", slots.Generation(c.Free), top)
 	}
-	w.chain(shard.Low(c.Free), -1, inFree)
-	if n := w.chain(shard.Low(c.Limbo), -1, inLimbo); uint32(n) != shard.Generation(c.Limbo) {
-		w.misplaced("limbo says %d slots and has %d", shard.Generation(c.Limbo), n)
+	w.chain(slots.Low(c.Free), -1, inFree)
+	if n := w.chain(slots.Low(c.Limbo), -1, inLimbo); uint32(n) != slots.Generation(c.Limbo) {
+		w.misplaced("limbo says %d slots and has %d", slots.Generation(c.Limbo), n)
 	}
 	if !w.r.Locked(c.Lock) && !w.r.Locked(c.Clearing) {
 		for _, l := range c.Waiting {
@@ -140,7 +141,7 @@ func (w *world) locateIn(c shard.Contents) {
 			w.repeats(l)
 		}
 	}
-	for i := shard.Generation(c.Fresh); i < shard.Low(c.Fresh); i++ {
+	for i := slots.Generation(c.Fresh); i < slots.Low(c.Fresh); i++ {
 		w.put(i, inFresh)
 	}
 }
@@ -160,7 +161,7 @@ func (w *world) repeats(l shard.List) {
 			w.misplaced("a list has slot %d where its arrays have slot %d (I14)", i, own)
 			return
 		}
-		i = shard.Low(Slot(w.p, i).Word.Load())
+		i = slots.Low(Slot(w.p, i).Word.Load())
 	}
 }
 
@@ -179,7 +180,7 @@ func (w *world) keepsOrder() error {
 	last := uint32(0)
 	for _, i := range w.lists {
 		switch {
-		case i == shard.None: // another shard
+		case i == slots.None: // another shard
 			last = 0
 			continue
 		case w.turn[i] == unused:
@@ -205,9 +206,9 @@ func (w *world) locateKept(k *keeper) {
 		if k.busy > 0 {
 			break // an operation may be about to write these entries
 		}
-		w.put(shard.Low(h), inReady)
+		w.put(slots.Low(h), inReady)
 	}
 	for _, h := range bag {
-		w.put(shard.Low(h), inBag)
+		w.put(slots.Low(h), inBag)
 	}
 }

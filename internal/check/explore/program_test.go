@@ -11,7 +11,7 @@ import (
 
 	"coatcheck/internal/check/interleave"
 	. "coatcheck/pool"
-	"coatcheck/shard"
+	"coatcheck/shard/slots"
 )
 
 // program is a scenario, or a program that was drawn.
@@ -80,7 +80,7 @@ func (s *settings) String() (text string) {
 }
 
 // options returns the options of the pool, and the sizes of its pages.
-func (s *settings) options() (o Options[val], sizes shard.PageSizes) {
+func (s *settings) options() (o Options[val], sizes slots.PageSizes) {
 	o = Options[val]{
 		Capacity: s.Capacity, Shards: max(s.Shards, 1), MaxLimbo: s.MaxLimbo, Preallocate: s.Preallocate,
 		Origin: uint32(cmp.Or(s.Origin, 101)),
@@ -89,11 +89,11 @@ func (s *settings) options() (o Options[val], sizes shard.PageSizes) {
 		o.Reuse = FIFO
 	}
 	if s.Lives > 0 {
-		o.Origin = uint32(shard.LastGeneration - 2*(s.Lives-1))
+		o.Origin = uint32(slots.LastGeneration - 2*(s.Lives-1))
 	}
 	shift := func(slots int) uint8 { return uint8(bits.TrailingZeros(uint(slots))) }
 	page := cmp.Or(s.Page, 2)
-	return o, shard.PageSizes{Unit: shift(cmp.Or(s.Unit, page)), Page: shift(page), Most: shift(page) + 1}
+	return o, slots.PageSizes{Unit: shift(cmp.Or(s.Unit, page)), Page: shift(page), Most: shift(page) + 1}
 }
 
 // setup builds the state of a run of p.

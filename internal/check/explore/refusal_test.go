@@ -8,7 +8,7 @@ import (
 
 	"coatcheck/internal/check/interleave"
 	. "coatcheck/pool"
-	"coatcheck/shard"
+	"coatcheck/shard/slots"
 )
 
 // Refusals are true: at one moment of the call no slot was left for its value. So the judge asks
@@ -56,7 +56,7 @@ type counts struct{ inUse, delayed, either int }
 
 // count counts the slots for an insertion of the thread, for which guards have ended that it has
 // ended itself.
-func (w *world) count(t *shard.PageTable, thread *interleave.Thread) (n counts) {
+func (w *world) count(t *slots.PageTable, thread *interleave.Thread) (n counts) {
 	before := w.why
 	w.delayedByGuards(t, thread)
 	for _, why := range w.why[:t.Limit] {
@@ -76,7 +76,7 @@ func (w *world) count(t *shard.PageTable, thread *interleave.Thread) (n counts) 
 
 // inHands marks the slots that are in use. It returns how many more operations may own, of which
 // it does not know which these are.
-func (w *world) inHands(t *shard.PageTable) (some int) {
+func (w *world) inHands(t *slots.PageTable) (some int) {
 	for _, f := range w.frames {
 		if some += f.slots; f.shown != 0 {
 			some -= f.slots
@@ -95,8 +95,8 @@ func (w *world) inHands(t *shard.PageTable) (some int) {
 		if at := w.place[i]; at == inReady || at == inBag {
 			w.why[i] |= inUse // by a Worker
 		}
-		word := shard.At[val](t, i).Word.Load()
-		if !shard.IsLive(word) {
+		word := slots.At[val](t, i).Word.Load()
+		if !slots.IsLive(word) {
 			continue
 		}
 		w.why[i] |= inUse
@@ -110,7 +110,7 @@ func (w *world) inHands(t *shard.PageTable) (some int) {
 
 // mark notes why an insertion cannot have slot i, if that is not live and has a generation for
 // which is reports true. What lies where insertions look is not kept from them.
-func (w *world) mark(t *shard.PageTable, i uint32, why uint8, is func(generation uint32) bool) {
+func (w *world) mark(t *slots.PageTable, i uint32, why uint8, is func(generation uint32) bool) {
 	if i >= t.Limit {
 		return
 	}
@@ -118,20 +118,20 @@ func (w *world) mark(t *shard.PageTable, i uint32, why uint8, is func(generation
 	case inFree, isReady, inFresh, isAbsent, unallotted:
 		return
 	}
-	if word := shard.At[val](t, i).Word.Load(); !shard.IsLive(word) && is(shard.Generation(word)) {
+	if word := slots.At[val](t, i).Word.Load(); !slots.IsLive(word) && is(slots.Generation(word)) {
 		w.why[i] |= why
 	}
 }
 
 // removed reports whether a generation is the one that a removal of h leaves.
 func removed(h Handle[val]) func(generation uint32) bool {
-	gone := shard.Generation(shard.Vacated(uint64(h), shard.None))
+	gone := slots.Generation(slots.Vacated(uint64(h), slots.None))
 	return func(generation uint32) bool { return generation == gone }
 }
 
 // delayedByGuards marks what was removed since the oldest guard was pinned. Guards hold back
 // nothing else. Guards that the thread has ended do not count.
-func (w *world) delayedByGuards(t *shard.PageTable, thread *interleave.Thread) {
+func (w *world) delayedByGuards(t *slots.PageTable, thread *interleave.Thread) {
 	oldest := w.clock // pin
 	for _, rd := range w.watched {
 		if rd.Ref == nil {
@@ -179,7 +179,7 @@ func (w *world) removes(h Handle[val]) bool {
 // raised the slot's count. Until it has dropped the count, it delays that slot, whatever the
 // generation, and no other. So does a Release until it has returned. What has found the count
 // raised puts the slot away later, perhaps after the Hold has returned.
-func (w *world) delayedByRefs(t *shard.PageTable) {
+func (w *world) delayedByRefs(t *slots.PageTable) {
 	for _, rd := range w.watched {
 		if rd.Ref != nil {
 			w.mark(t, rd.Seen[0].H.Index(), delayed, removed(rd.Seen[0].H))
@@ -248,9 +248,9 @@ func (w *world) exhausted() {
 	for i := range t.Limit {
 		g := w.generation[i]
 		if !w.isVoid(t, i) {
-			g = shard.Generation(Slot(w.p, i).Word.Load())
+			g = slots.Generation(Slot(w.p, i).Word.Load())
 		}
-		if g < shard.LastGeneration-1 && g != shard.Spent {
+		if g < slots.LastGeneration-1 && g != slots.Spent {
 			left++
 		}
 	}

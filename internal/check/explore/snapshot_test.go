@@ -8,7 +8,7 @@ import (
 	"fmt"
 
 	. "coatcheck/pool"
-	"coatcheck/shard"
+	"coatcheck/shard/slots"
 )
 
 // What is required of snapshots: a copy has what lived throughout, and no handle that was known
@@ -146,7 +146,7 @@ func (w *world) restored(lives int) {
 // skipped returns an error if the original of a restored pool may have issued h as well (L8), or if
 // there is no such generation.
 func (w *world) skipped(h Handle[val]) error {
-	if h.Generation() <= w.line[h.Index()] || h.Generation() > shard.LastGeneration {
+	if h.Generation() <= w.line[h.Index()] || h.Generation() > slots.LastGeneration {
 		return fmt.Errorf("%v is issued; want a generation above %d, which the original may have come to, and at most the last", h, w.line[h.Index()])
 	}
 	return nil

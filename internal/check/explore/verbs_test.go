@@ -12,7 +12,7 @@ import (
 	"coatcheck/internal/check/interleave"
 	"coatcheck/internal/check/verbs"
 	. "coatcheck/pool"
-	"coatcheck/shard"
+	"coatcheck/shard/slots"
 )
 
 // verb is one kind of operation of a program. takes says what it takes and makes, a letter
@@ -85,7 +85,7 @@ func (n named) of(v *vars) Handle[val] {
 		return 0
 	default:
 		for range n.ahead {
-			h = Handle[val](shard.Reborn(uint64(h)))
+			h = Handle[val](slots.Reborn(uint64(h)))
 		}
 		return h
 	}

@@ -10,7 +10,7 @@ import (
 	"coatcheck/internal/check/interleave"
 	"coatcheck/internal/check/verbs"
 	. "coatcheck/pool"
-	"coatcheck/shard"
+	"coatcheck/shard/slots"
 )
 
 // val is the value of the explored pools. Each value has a stamp of its own. The pointer makes
@@ -103,7 +103,7 @@ type reader struct {
 }
 
 // pool makes the run's pool, and returns the actor that prepares it.
-func (w *world) pool(sizes shard.PageSizes, o Options[val]) *actor {
+func (w *world) pool(sizes slots.PageSizes, o Options[val]) *actor {
 	CopyWithoutPin(false) // unless a scenario says so afterwards
 	p, err := NewSized(&o, sizes)
 	if err != nil {

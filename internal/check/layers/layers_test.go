@@ -29,8 +29,9 @@ var layers = []struct {
 }{
 	bottom:     {packages: []string{"internal/atom", "internal/bubble", "internal/cause", "internal/cost", "internal/hint", "internal/pointers"}},
 	epoch:      {packages: []string{"epoch"}, uses: []int{bottom}},
-	shard:      {packages: []string{"shard"}, uses: []int{bottom, epoch}},
-	pool:       {packages: []string{"pool", "pool/internal"}, uses: []int{bottom, epoch, shard, pool}},
+	slots:      {packages: []string{"shard/slots"}, uses: []int{bottom}},
+	shard:      {packages: []string{"shard"}, uses: []int{bottom, epoch, slots}},
+	pool:       {packages: []string{"pool", "pool/internal"}, uses: []int{bottom, epoch, slots, shard, pool}},
 	structures: {uses: []int{bottom, pool}},
 	collectors: {packages: []string{"pool/metrics"}, uses: []int{pool, structures, collectors}},
 }
@@ -38,6 +39,7 @@ var layers = []struct {
 const (
 	bottom = iota
 	epoch
+	slots
 	shard
 	pool
 	structures
@@ -144,6 +146,7 @@ func TestImportsRunDownwards(t *testing.T) {
 func TestWrongImportsAreFound(t *testing.T) {
 	for _, a := range []arrow{
 		{"internal/atom", "internal/hint"}, {"internal/hint", "pool"}, {"epoch", "shard"}, {"shard", "pool"}, {"shard", "pool/internal/trace"},
+		{"shard/slots", "shard"}, {"shard/slots", "epoch"}, {"epoch", "shard/slots"}, {"pool/tree", "shard/slots"},
 		{"pool", "pool/tree"}, {"pool/internal/trace", "pool/tree"}, {"pool/tree", "pool/dense"}, {"pool/tree", "shard"},
 		{"pool/tree", "pool/metrics/poolprom"}, {"pool/metrics/poolprom", "shard"}, {"internal/new", "internal/atom"}, {"new", "pool"},
 		{"pool", "internal/new"},
@@ -151,7 +154,7 @@ func TestWrongImportsAreFound(t *testing.T) {
 		require.True(t, a.wrong(), "%v", a)
 	}
 	for _, a := range []arrow{
-		{"epoch", "internal/atom"}, {"shard", "epoch"}, {"pool", "shard"}, {"pool", "epoch"}, {"pool", "pool/internal/trace"}, {"pool/internal/handle", "pool"},
+		{"epoch", "internal/atom"}, {"shard", "epoch"}, {"shard/slots", "internal/atom"}, {"shard", "shard/slots"}, {"pool", "shard/slots"}, {"pool", "shard"}, {"pool", "epoch"}, {"pool", "pool/internal/trace"}, {"pool/internal/handle", "pool"},
 		{"pool/tree", "pool"}, {"pool/tree", "pool/internal/handle"}, {"pool/tree", "internal/atom"}, {"pool/metrics/poolprom", "pool/poolhttp"},
 		{"pool/metrics/poolprom", "pool/internal/states"}, {"pool/metrics/poolprom", "pool/metrics/internal/figures"},
 	} {

@@ -31,7 +31,7 @@ import (
 	"coatcheck/internal/check/storm"
 	"coatcheck/internal/check/verbs"
 	"coatcheck/pool"
-	"coatcheck/shard"
+	"coatcheck/shard/slots"
 )
 
 var historiesFlag = flag.Int("histories", 0, "number of histories, spread evenly over all setups; 0: 1,000, 100 in -short")
@@ -52,7 +52,7 @@ var setups = []storm.Setup{
 }
 
 // fewLives is the first generation of slots that have four lives.
-const fewLives = shard.LastGeneration - 2*(4-1)
+const fewLives = slots.LastGeneration - 2*(4-1)
 
 // run makes a history of a storm on a pool. It also returns the storm's world and error.
 func run(t *testing.T, set storm.Setup, wrap func(subject) subject) (*history, *storm.World[value], error) {

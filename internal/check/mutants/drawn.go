@@ -37,6 +37,8 @@ func layersOf(folder string) (all []layer) {
 		all = append(all, ordinary("epoch"), ordinary("shard"), ordinary("internal/check/costs"))
 	case "shard":
 		all = append(all, ordinary("shard"), ordinary("internal/check/costs"))
+	case "shard/slots":
+		all = append(all, ordinary("shard/slots"), ordinary("shard"), ordinary("internal/check/costs"))
 	case "pool/internal/codec":
 		return append(all, ordinary("pool/internal/codec"), ordinary("pool"), ordinary("pool/table"))
 	case "pool":

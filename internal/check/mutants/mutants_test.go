@@ -37,7 +37,7 @@ func TestCompilerSaysWhatIsWrong(t *testing.T) {
 	} {
 		require.ErrorContains(t, c.compile(map[string]string{"internal/atom/atom_interleave.go": text}), want)
 	}
-	require.ErrorContains(t, c.compile(map[string]string{"pool/copy_pinned.go": "package pool\n"}), "has no pool/copy_pinned.go")
+	require.ErrorContains(t, c.compile(map[string]string{"internal/atom/copy_pinned.go": "package atom\n"}), "has no internal/atom/copy_pinned.go")
 }
 
 // TestMutantsNameWhatExists requires that killers and rows are there, and that a file is named

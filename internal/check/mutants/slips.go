@@ -53,7 +53,7 @@ func (s *slip) apply(root string) (map[string]string, error) {
 
 // sources are the folders in which slips are drawn.
 var sources = []string{
-	"epoch", "shard", "pool", "pool/internal/codec",
+	"epoch", "shard", "shard/slots", "pool", "pool/internal/codec",
 	"pool/cgohandle", "pool/command", "pool/dense", "pool/pending", "pool/table", "pool/tree",
 }
 

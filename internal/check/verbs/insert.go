@@ -6,7 +6,7 @@ import (
 
 	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
-	"coatcheck/shard"
+	"coatcheck/shard/slots"
 )
 
 // began makes a value and begins the call that inserts it.
@@ -46,7 +46,7 @@ func (c *Call[T]) live(h pool.Handle[T], number uint64) {
 }
 
 func (c *Call[T]) issued(h pool.Handle[T]) {
-	if g := h.Generation(); g%2 == 0 || g > shard.LastGeneration {
+	if g := h.Generation(); g%2 == 0 || g > slots.LastGeneration {
 		c.Failf("%v: no value lives in the generation of %v", c, h)
 	}
 }

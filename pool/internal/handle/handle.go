@@ -5,10 +5,11 @@ package handle
 import (
 	"coatcheck/pool"
 	"coatcheck/shard"
+	"coatcheck/shard/slots"
 )
 
 // Last is the last live generation.
-const Last = shard.LastGeneration
+const Last = slots.LastGeneration
 
 // A restored structure begins a new line of handles as a restored pool does.
 const (
@@ -18,12 +19,12 @@ const (
 
 // Make returns the handle of a slot that is live with generation.
 func Make[T any](index, generation uint32) pool.Handle[T] {
-	return pool.Handle[T](shard.Pack(generation, index))
+	return pool.Handle[T](slots.Pack(generation, index))
 }
 
 // Inline calls what a handle's methods and Make call. A package that names
 // it makes these bodies available for inlining to packages that instantiate its generic
 // code (see package atom).
 func Inline(h uint64) bool {
-	return shard.Pack(shard.Generation(h), shard.Low(h)) == h
+	return slots.Pack(slots.Generation(h), slots.Low(h)) == h
 }

@@ -23,6 +23,7 @@ import (
 
 	"coatcheck/pool/internal/codec"
 	"coatcheck/shard"
+	"coatcheck/shard/slots"
 )
 
 const (
@@ -93,7 +94,7 @@ func (h *Header) Parse(b []byte) bool {
 		return false
 	}
 	h.Parts, b, ok = cutString(b)
-	return ok && len(b) == 0 && h.First%2 == 1 && h.Fresh%2 == 1 && h.First <= h.Fresh && h.Fresh <= shard.LastGeneration
+	return ok && len(b) == 0 && h.First%2 == 1 && h.Fresh%2 == 1 && h.First <= h.Fresh && h.Fresh <= slots.LastGeneration
 }
 
 // cutString reads a string that follows its length.
@@ -129,7 +130,7 @@ func ParseRuns(b []byte, dst []uint32, n int, first uint32) (generations []uint3
 		}
 		b = b[k:]
 		g, k := binary.Uvarint(b)
-		if k <= 0 || g > uint64(shard.Spent-(first-1)) {
+		if k <= 0 || g > uint64(slots.Spent-(first-1)) {
 			return nil, nil, false
 		}
 		b = b[k:]

@@ -1,0 +1,94 @@
+package pool
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"weak"
+
+	"coatcheck/shard/slots"
+)
+
+// Grow makes memory for n more values, so that the next n insertions allocate none, whichever
+// goroutines make them. With a Capacity, it makes memory for Capacity values at most. It uses up
+// no life of a slot. Grow panics if n is negative.
+//
+// Grow does not count on removed slots, which may wait for a guard, nor on slots that open
+// Workers keep. So the pool may get more memory than it needs; [Pool.Trim] gives back what is not
+// used. After a Trim, a pool with a Capacity may get some pages back only when insertions need
+// them.
+//
+// Any number of goroutines may use the pool meanwhile. An insertion that needs memory waits until
+// Grow has made one page.
+func (p *Pool[T]) Grow(n int) { p.grow(n) }
+
+func (c *core) grow(n int) {
+	c.pages()
+	if n < 0 {
+		panic(fmt.Sprintf("pool: Grow: n is %d", n))
+	}
+	c.arena.Grow(uint64(n))
+}
+
+// Trim gives the memory of unused pages back to the Go heap, and returns the number of bytes. A
+// page is unused if all of its slots are vacant, and no Worker keeps one. No stale handle becomes
+// valid. Under FIFO, the other slots keep their order.
+//
+// Other goroutines may use the pool meanwhile. These wait for Trim: insertions that find no
+// vacant slot, Stats, Synchronize, another Trim, and Workers that give slots back.
+//
+// Trim reads every slot that has memory. If it finds unused pages, each vacant slot loses one
+// life. A pool with Preallocate, or with only one page, keeps its memory.
+func (p *Pool[T]) Trim() int64 { return p.trim() }
+
+func (c *core) trim() int64 {
+	c.pages()
+	return c.arena.Trim()
+}
+
+// Synchronize waits until the pool has reclaimed every slot that was removed before the call: its
+// value is zeroed or Reset, and it is free. It waits for guards that were pinned before the call,
+// and perhaps for later ones. It does not wait for what open Workers and Refs keep, nor, in a pool
+// that replays, for the value that a WriteTo is reading.
+//
+// If there is nothing to wait for, Synchronize returns nil, even if ctx is done. Otherwise it
+// returns ctx's error when ctx is done; it looks at ctx after every few hundred slots. A
+// goroutine that waits under its own guard, or in a Reset, waits until ctx is done.
+func (p *Pool[T]) Synchronize(ctx context.Context) error { return p.synchronize(ctx) }
+
+func (c *core) synchronize(ctx context.Context) error {
+	c.pages()
+	return c.arena.Synchronize(ctx)
+}
+
+// A sentinel zeroes removed values in pools that are idle. A removed value stays in its slot until
+// the slot is reclaimed, mostly by a later call. But there may be none, and the value may keep
+// much memory reachable, such as a connection with its buffers.
+//
+// Only the garbage collector needs that memory back, so it gives the signal. Nothing refers
+// to a sentinel, so its finalizer runs after each cycle. The finalizer zeroes the values whose
+// grace period is over, and sets itself again. It reclaims no slot, because the collector must not
+// decide the order of reuse. What a value keeps reachable is freed in the cycle after that, if no
+// guard delays its slot and no Ref or Worker has it.
+//
+// The sentinel refers to the pool weakly, and ends with it. A pool with a Reset has none,
+// because user code must not run on the goroutine of finalizers. A pool of values without
+// pointers needs none.
+type sentinel struct {
+	pool weak.Pointer[core]
+}
+
+// watch makes the sentinel of c, if it needs one. c must be complete.
+func (c *core) watch() {
+	if c.arena.Pointers && c.arena.Reset == nil && !slots.Exploring {
+		runtime.SetFinalizer(&sentinel{weak.Make(c)}, (*sentinel).cycle)
+	}
+}
+
+// cycle is the sentinel's finalizer.
+func (s *sentinel) cycle() {
+	if p := s.pool.Value(); p != nil {
+		p.arena.ClearExpired()
+		runtime.SetFinalizer(s, (*sentinel).cycle)
+	}
+}

@@ -1,0 +1,241 @@
+package shard_test
+
+import (
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/epoch"
+	"coatcheck/internal/check/testkit"
+	"coatcheck/shard"
+	"coatcheck/shard/slots"
+)
+
+// TestResetThatFailsLosesNoSlot runs a Reset that panics or exits at each slot of a run in
+// turn. Those after it wait again.
+func TestResetThatFailsLosesNoSlot(t *testing.T) {
+	const n = 7
+	fails := map[string]func(){"panic": func() { panic("meant") }, "Goexit": runtime.Goexit}
+	for name, fail := range fails {
+		for _, set := range []setup[uint64]{{}, {fifo: true}, {stampPerSlot: true}} {
+			for at := 1; at <= n; at++ {
+				resets := 0
+				set.slots, set.reset = n, func(v *uint64) {
+					if resets++; resets == at {
+						fail()
+					}
+					*v = 1000
+				}
+				r := newRig(t, set)
+				s := r.shards[0]
+				hs := r.fill(t, s, n, number)
+				r.remove(t, s, hs...)
+				goal := s.Goal()
+				done := make(chan struct{})
+				go func() {
+					defer close(done)
+					defer func() { _ = recover() }()
+					s.Reclaim(s)
+				}()
+				testkit.Soon(t, done)
+				require.Equal(t, n-at, s.Pending(), "%s at %d", name, at)
+				require.Equal(t, at, s.Free())
+				require.Equal(t, at == n, goal.Reached())
+				r.reclaim(t, s)
+				require.Equal(t, n, s.Free())
+				require.Equal(t, n, resets)
+				var values []uint64
+				for _, h := range hs {
+					values = append(values, *slots.ValueOf[uint64](r.arena.Slot(slots.Low(h))))
+				}
+				failed := n - at // what was removed last is first
+				if set.fifo {
+					failed = at - 1
+				}
+				require.Zero(t, values[failed], "the failed one")
+				slices.Sort(values)
+				require.Equal(t, []uint64{0, 1000}, slices.Compact(values), "the others are as Reset left them")
+				requireFinished(t, s)
+			}
+		}
+	}
+}
+
+// TestFailedResetKeepsTheStamp: what waits again, at the last epoch for any guard, is a reason
+// to refuse. With a lower stamp it seems to have passed, and the insertion looks without end.
+func TestFailedResetKeepsTheStamp(t *testing.T) {
+	failing := true
+	r := newRig(t, setup[uint64]{slots: 40, reset: func(*uint64) {
+		if failing {
+			panic("meant")
+		}
+	}})
+	r.setEpoch(epoch.Limit)
+	s := r.shards[0]
+	r.remove(t, s, r.fill(t, s, 40, number)...)
+	require.Panics(t, func() { s.Reclaim(s) })
+	failing = false
+	g := r.arena.Domain.Pin()
+	defer g.Unpin()
+	for range s.Free() {
+		r.take(t, s)
+	}
+	_, err := r.arena.Decide(s, r.arena.Decisions())
+	require.ErrorIs(t, err, shard.ErrStalled)
+}
+
+// TestFailedResetKeepsItsPlace: what waits again is not behind what waits for a guard.
+func TestFailedResetKeepsItsPlace(t *testing.T) {
+	failing := true
+	r := newRig[uint64](t, setup[uint64]{slots: 4, stampPerSlot: true, reset: func(*uint64) {
+		if failing {
+			failing = false
+			panic("meant")
+		}
+	}})
+	s := r.shards[0]
+	hs := r.fill(t, s, 4, number)
+	r.leave(t, s, hs[:3]...)
+	s.Goal()
+	g := r.arena.Domain.Pin()
+	defer g.Unpin()
+	r.leave(t, s, hs[3])
+	s.Goal()
+	require.Panics(t, func() { s.Reclaim(s) })
+	require.Equal(t, 1, s.Free())
+	s.Reclaim(s)
+	require.Equal(t, 3, s.Free())
+	require.Equal(t, 1, s.Pending())
+}
+
+// TestSiftedResetsKeepTheOrderOfRemovals: a refused insertion has Reset called for the part of
+// a batch that has passed, the slot first that was removed first.
+func TestSiftedResetsKeepTheOrderOfRemovals(t *testing.T) {
+	r := newRig[uint64](t, setup[uint64]{slots: 64, stampPerSlot: true, fifo: true, reset: func(*uint64) {}})
+	s := r.shards[0]
+	hs := r.fill(t, s, 64, number)
+	r.remove(t, s, hs[:10]...)
+	g := r.arena.Domain.Pin()
+	r.remove(t, s, hs[10:]...)
+	var got []uint32
+	for range 10 {
+		_, h, err := s.Claim()
+		require.NoError(t, err)
+		got = append(got, slots.Low(h))
+	}
+	g.Unpin()
+	require.Equal(t, lows(hs[:10]), got)
+}
+
+// TestRunsOfResetsAreBounded starts as many runs as a shard has at a time, whose Resets wait. A
+// later reclaimer neither begins another nor loops. A goal is reached when the first run has
+// ended.
+func TestRunsOfResetsAreBounded(t *testing.T) {
+	const total = shard.ResetRun * (shard.RunsMost + 3)
+	began, ended, gates := make(chan uint64), make(chan struct{}), map[uint64]chan struct{}{}
+	for k := range uint64(shard.RunsMost) {
+		gates[k*shard.ResetRun+1] = make(chan struct{})
+	}
+	r := newRig(t, setup[uint64]{slots: total, stampPerSlot: true, reset: func(v *uint64) {
+		if gate := gates[*v]; gate != nil {
+			began <- *v
+			<-gate
+		}
+	}})
+	s := r.shards[0]
+	hs := r.fill(t, s, total, number)
+	slices.Reverse(hs) // what was removed last comes first
+	r.leave(t, s, hs...)
+	goal := s.Goal()
+	for k := range uint64(shard.RunsMost) {
+		go func() {
+			s.Reclaim(s)
+			ended <- struct{}{}
+		}()
+		require.Equal(t, k*shard.ResetRun+1, testkit.Soon(t, began))
+	}
+	require.False(t, s.Reclaim(s), "no other run may begin")
+	require.Equal(t, total, s.Pending())
+	_, _, err := s.Claim()
+	require.ErrorIs(t, err, shard.ErrFull)
+	end := func(v uint64) {
+		close(gates[v])
+		testkit.Soon(t, ended)
+	}
+	for k := range uint64(shard.RunsMost - 1) {
+		end((k+1)*shard.ResetRun + 1)
+	}
+	for s.Reclaim(s) { // nothing else waits
+	}
+	require.Equal(t, shard.ResetRun, s.Pending())
+	require.False(t, goal.Reached(), "the first run has not ended")
+	end(1)
+	r.reclaim(t, s)
+	require.Equal(t, total, s.Free())
+	require.True(t, goal.Reached(), "the goal should be reached")
+}
+
+// TestWhatAResetLeftStaysApart: slots that come back from a Reset that failed are not joined to what
+// was removed after a call of Synchronize that waits for them.
+func TestWhatAResetLeftStaysApart(t *testing.T) {
+	const n = shard.ResetRun
+	for _, stamps := range []bool{false, true} {
+		fails := true
+		r := newRig(t, setup[uint64]{slots: 2 * n, stampPerSlot: stamps, reset: func(*uint64) {
+			if fails {
+				fails = false
+				panic("once")
+			}
+		}})
+		s := r.shards[0]
+		hs := r.fill(t, s, 2*n, number)
+		goal := r.leaveApart(t, s, hs[:n], hs[n:])
+		require.Panics(t, func() { s.Round(nil) })
+		require.False(t, goal.Reached(), "the goal should not be reached yet")
+		s.Round(nil) // the rest of the run
+		require.True(t, goal.Reached(), "the goal should be reached")
+	}
+}
+
+// TestMagazineEndsSlotsThatSkipTheirLives: slots that a magazine removes and reuses, and that have no
+// life after those that they skip, are exhausted. No handle has a generation beyond the last, and an
+// exhausted slot keeps no value.
+func TestMagazineEndsSlotsThatSkipTheirLives(t *testing.T) {
+	const total, ending = 600, 40
+	for _, stampPerSlot := range []bool{false, true} {
+		r := newRig[*int](t, setup[*int]{slots: total, stampPerSlot: stampPerSlot, zero: true})
+		m := r.arena.NewMagazine()
+		var hs []uint64
+		for range total {
+			slot, h, err := next(m)
+			require.NoError(t, err)
+			live(slot, h, new(int))
+			hs = append(hs, h)
+		}
+		for i := range uint32(ending) {
+			r.arena.RestoreSkip(i, slots.Spent/2)
+		}
+		for range 3 {
+			for _, h := range hs {
+				require.True(t, m.Remove(h), "Remove(%s)", text(h))
+			}
+			hs = hs[:0]
+			for {
+				slot, h, err := next(m)
+				if err != nil {
+					break
+				}
+				require.LessOrEqual(t, slots.Generation(h), uint32(slots.LastGeneration), "%s is issued", text(h))
+				live(slot, h, new(int))
+				hs = append(hs, h)
+			}
+		}
+		require.Len(t, hs, total-ending)
+		require.EqualValues(t, ending, r.arena.Exhausted())
+		for i := range uint32(ending) {
+			require.Nil(t, *slots.ValueOf[*int](r.arena.Slot(i)), "slot %d is exhausted, and keeps its value", i)
+		}
+	}
+}

@@ -1,0 +1,355 @@
+package shard_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/epoch"
+	"coatcheck/internal/check/testkit"
+	"coatcheck/shard"
+	"coatcheck/shard/slots"
+)
+
+// Goroutines on several shards share the first page of a small pool: each takes a part of what was
+// never used, and then another's slot before it takes a new page.
+func TestShardsShareASmallPool(t *testing.T) {
+	r := newRig[uint64](t, setup[uint64]{slots: 1 << 20, memory: 1, shards: 8, pages: slots.PagesOf(16, 0)})
+	claim := func(s *shard.Shard) uint64 {
+		slot, h, err := s.Claim()
+		require.NoError(t, err)
+		live(slot, h, 1)
+		return h
+	}
+	first := r.shards[0]
+	for _, s := range r.shards[:4] {
+		claim(s)
+	}
+	require.EqualValues(t, 128, r.arena.Table.Pages().Limit, "nothing was removed yet")
+	for range 100 {
+		for range 10 {
+			r.remove(t, first, claim(first))
+		}
+		r.reclaim(t, first)
+		for _, s := range r.shards[1:] {
+			r.remove(t, first, claim(s)) // so that it comes back there
+			r.reclaim(t, first)
+		}
+	}
+	require.EqualValues(t, 128, r.arena.Table.Pages().Limit)
+}
+
+// TestRefusalSaysWhy has pools without a free slot, and one reason each. Where what is in the
+// way goes, the next insertion succeeds. Brief pins, which end by themselves, are no reason.
+func TestRefusalSaysWhy(t *testing.T) {
+	const total = 3
+	type state struct {
+		*rig[uint64]
+		s  *shard.Shard
+		hs []uint64 // the first has no life left
+	}
+	unpin := func(g epoch.Guard) func() { return func() { g.Unpin() } }
+	for name, c := range map[string]struct {
+		prepare func(y state) (gone func())
+		want    error
+	}{
+		"all live": {func(y state) func() { return func() { y.remove(t, y.s, y.hs[1]) } }, shard.ErrFull},
+		"a guard": {func(y state) func() {
+			g := y.arena.Domain.Pin()
+			y.remove(t, y.s, y.hs[2])
+			return unpin(g)
+		}, shard.ErrStalled},
+		"a guard and a transient pin": {func(y state) func() {
+			g, transient := y.arena.Domain.Pin(), y.arena.Domain.PinTransient()
+			y.remove(t, y.s, y.hs[2])
+			return func() { g.Unpin(); transient.Unpin() }
+		}, shard.ErrStalled},
+		"a Ref": {func(y state) func() {
+			k, ok := y.arena.Hold(y.hs[1])
+			require.True(t, ok, "the value should be live")
+			y.remove(t, y.s, y.hs[1])
+			return func() { y.arena.Drop(k) }
+		}, shard.ErrStalled},
+		"a Ref of a reclaimed slot": {func(y state) func() {
+			k, _ := y.arena.Hold(y.hs[1])
+			y.remove(t, y.s, y.hs[1])
+			y.s.Reclaim(nil)
+			return func() { y.arena.Drop(k) }
+		}, shard.ErrStalled},
+		"a guard, of a slot that is exhausted": {func(y state) func() {
+			g := y.arena.Domain.Pin()
+			y.remove(t, y.s, y.hs[0])
+			return func() { g.Unpin(); y.remove(t, y.s, y.hs[1]) }
+		}, shard.ErrStalled},
+		"a guard, of one that is and one that is not": {func(y state) func() {
+			g := y.arena.Domain.Pin()
+			y.remove(t, y.s, y.hs[:2]...)
+			return unpin(g)
+		}, shard.ErrStalled},
+		"a Ref of a slot that is exhausted": {func(y state) func() {
+			k, _ := y.arena.Hold(y.hs[0])
+			y.remove(t, y.s, y.hs[0])
+			return func() { y.arena.Drop(k); y.remove(t, y.s, y.hs[1]) }
+		}, shard.ErrStalled},
+		"a later guard":         {func(y state) func() { y.remove(t, y.s, y.hs[1]); return unpin(y.arena.Domain.Pin()) }, nil},
+		"a later transient pin": {func(y state) func() { y.remove(t, y.s, y.hs[1]); return unpin(y.arena.Domain.PinTransient()) }, nil},
+		"an earlier one, of others": {func(y state) func() {
+			y.leave(t, y.s, y.hs[1])
+			g := y.arena.Domain.Pin()
+			y.leave(t, y.s, y.hs[2])
+			return unpin(g)
+		}, nil},
+	} {
+		for _, shards := range []int{1, 3} {
+			for _, fifo := range []bool{false, true} {
+				t.Run(name, func(t *testing.T) {
+					y := state{rig: newRig[uint64](t, setup[uint64]{
+						slots: total, stampPerSlot: true, shards: shards, fifo: fifo, first: slots.LastGeneration - 2,
+					})}
+					y.s = y.shards[shards-1]
+					y.hs = y.fill(t, y.s, total, number)
+					y.remove(t, y.s, y.hs[0])
+					y.reclaim(t, y.s)
+					slot, h := y.s.TakeOne()
+					live(slot, h, 1)
+					y.hs[0] = h
+					gone := c.prepare(y)
+					for range 2 {
+						slot, _, err := y.shards[0].Claim()
+						require.Equal(t, c.want, testkit.Kind(err))
+						if err == nil {
+							require.NotNil(t, slot)
+							break
+						}
+					}
+					if gone(); c.want != nil {
+						_, _, err := y.shards[0].Claim()
+						require.NoError(t, err)
+					}
+				})
+			}
+		}
+	}
+}
+
+// TestTransientPinIsNoReason: an insertion waits for a look-up's own pin, with and without a
+// guard that holds back other slots.
+func TestTransientPinIsNoReason(t *testing.T) {
+	for _, stampPerSlot := range []bool{false, true} {
+		r := newRig[uint64](t, setup[uint64]{slots: 2, stampPerSlot: stampPerSlot})
+		s := r.shards[0]
+		hs := r.fill(t, s, 2, number)
+		transient := r.arena.Domain.PinTransient()
+		r.leave(t, s, hs[0])
+		s.Goal() // sealed: a later guard does not delay it
+		guard := r.arena.Domain.Pin()
+		r.leave(t, s, hs[1])
+		claimed := make(chan uint64, 1)
+		go func() {
+			_, h, _ := s.Claim()
+			claimed <- h
+		}()
+		select {
+		case h := <-claimed:
+			t.Fatalf("stampPerSlot %v: got %s under a pin", stampPerSlot, text(h))
+		case <-time.After(10 * time.Millisecond):
+		}
+		transient.Unpin()
+		require.Equal(t, text(slots.Reborn(hs[0])), text(testkit.Soon(t, claimed)))
+		_, _, err := s.Claim()
+		require.ErrorIs(t, err, shard.ErrStalled)
+		guard.Unpin()
+	}
+}
+
+// TestVerdictIsShared: a refusal serves insertions that had begun before it, and no later one.
+func TestVerdictIsShared(t *testing.T) {
+	r := newRig[uint64](t, setup[uint64]{slots: 2, stampPerSlot: true})
+	s := r.shards[0]
+	hs := r.fill(t, s, 2, number)
+	began := r.arena.Decisions()
+	for range 3 {
+		_, err := r.arena.Decide(s, began)
+		require.ErrorIs(t, err, shard.ErrFull)
+		require.Equal(t, began+1, r.arena.Decisions(), "decided once")
+	}
+	r.leave(t, s, hs...)
+	_, err := r.arena.Decide(s, began)
+	require.ErrorIs(t, err, shard.ErrFull, "it was full after this one began")
+	h, err := r.arena.Decide(s, began+1)
+	require.NoError(t, err)
+	require.Equal(t, text(slots.Reborn(hs[1])), text(h))
+	_, err = r.arena.Decide(s, began+1)
+	require.NoError(t, err, "a decision that found a slot does not refuse")
+}
+
+// TestManyGuardsMakeScansRare: an insertion scans thousands of pin cells neither in each shard nor
+// each time, while there is new memory. A seal, which a scan follows, tells.
+func TestManyGuardsMakeScansRare(t *testing.T) {
+	const shards = 8
+	for _, fifo := range []bool{false, true} {
+		r := newRig[uint64](t, setup[uint64]{slots: 1 << 14, memory: shards * slots.Batch, shards: shards, fifo: fifo})
+		for range 1000 {
+			r.arena.Domain.Pin()
+		}
+		for _, s := range r.shards {
+			r.leave(t, s, r.fill(t, s, slots.Batch, number)...)
+		}
+		s, searches := r.shards[0], r.arena.Domain.Scanned()/shard.CellsASlot
+		require.Greater(t, searches, shards)
+		seals := func() (n uint64) {
+			for _, o := range r.shards {
+				n += o.Seals()
+			}
+			return n
+		}
+		for n := range 2 * searches {
+			_, _, err := s.Claim()
+			require.NoError(t, err)
+			for slot, _ := s.Fresh(); slot != nil; slot, _ = s.Fresh() { // so that the next one searches too
+			}
+			require.LessOrEqual(t, seals(), uint64(n+1)/uint64(searches), "after %d searches", n+1)
+		}
+		require.NotZero(t, seals(), "it never scans")
+	}
+}
+
+// TestHoldersStayBelowTheMark: a hold panics, and changes nothing, long before the count could
+// reach the bit that marks a parked slot.
+func TestHoldersStayBelowTheMark(t *testing.T) {
+	r := newRig[uint64](t, setup[uint64]{slots: 2})
+	h := r.fill(t, r.shards[0], 1, number)[0]
+	k, ok := r.arena.Hold(h)
+	require.True(t, ok, "the value should be live")
+	k.SetHolders(shard.MostHolders)
+	require.Panics(t, func() { r.arena.Hold(h) })
+	require.Equal(t, 1, r.arena.Refs())
+	k.SetHolders(1)
+	r.arena.Drop(k)
+	require.Zero(t, r.arena.Refs())
+}
+
+// TestStackIsLIFO pops slots one by one and in runs, the last removed first: with a list that
+// was spliced, and with one whose slots were visited.
+func TestStackIsLIFO(t *testing.T) {
+	for _, zero := range []bool{false, true} {
+		r := newRig[uint64](t, setup[uint64]{slots: 9, zero: zero})
+		s := r.shards[0]
+		require.Empty(t, s.PopRun(3))
+		hs := r.fill(t, s, 9, number)
+		r.remove(t, s, hs...)
+		require.Empty(t, drain(s), "none is reclaimed")
+		r.reclaim(t, s)
+		r.requireNoSelfLink(t)
+		require.Equal(t, 9, s.Free())
+		slices.Reverse(hs)
+		for i, most := range []int{1, 1, 3, 100} {
+			got := s.PopRun(most)
+			if i == 0 {
+				_, h := s.TakeOne()
+				got = append(got, h)
+			}
+			for k, h := range got {
+				require.Equal(t, text(slots.Reborn(hs[k])), text(h))
+			}
+			hs = hs[len(got):]
+		}
+		require.Empty(t, hs)
+		require.Zero(t, s.Free())
+	}
+}
+
+// TestQueueHandsOutTheOldestFirst removes slots under guards that come and go, and reclaims now
+// and then. They are handed out in the order in which they were removed.
+func TestQueueHandsOutTheOldestFirst(t *testing.T) {
+	const n = 3 * shard.ReclaimMost
+	for seed := range testkit.LongAlone(uint64(240)) {
+		rnd := rand.New(rand.NewPCG(seed, 1))
+		r := newRig[*int](t, setup[*int]{slots: n, fifo: true, stampPerSlot: seed%2 > 0, zero: seed%3 > 0})
+		s := r.shards[0]
+		hs := r.fill(t, s, n, func(i int) *int { return &i })
+		require.Empty(t, s.PopRun(1))
+		var got []uint32
+		var guards []epoch.Guard
+		pace := 1 + rnd.IntN(2*slots.Batch)
+		for i, h := range hs {
+			r.remove(t, s, h)
+			if (i+1)%pace > 0 {
+				continue
+			}
+			switch rnd.IntN(5) {
+			case 0:
+				guards = append(guards, r.arena.Domain.Pin())
+			case 1, 2:
+				if len(guards) > 0 {
+					k := rnd.IntN(len(guards))
+					guards[k].Unpin()
+					guards = slices.Delete(guards, k, k+1)
+				}
+			case 3:
+				s.Reclaim(s)
+			default:
+				if slot, h := s.TakeOne(); slot != nil {
+					got = append(got, slots.Low(h))
+				}
+			}
+		}
+		for i := range guards {
+			guards[i].Unpin()
+		}
+		for len(got) < n {
+			s.Reclaim(s)
+			r.requireNoSelfLink(t)
+			got = append(got, drain(s)...)
+		}
+		require.Equal(t, lows(hs), got, "seed %d", seed)
+		requireFinished(t, s)
+	}
+}
+
+// TestQueuePrefersNewSlots: under FIFO slots that were never used go first, so that
+// generations are used up evenly.
+func TestQueuePrefersNewSlots(t *testing.T) {
+	r := newRig[uint64](t, setup[uint64]{slots: 8, fifo: true})
+	s := r.shards[0]
+	_, h := s.Refill(8)
+	live(r.arena.Slot(0), h, 1)
+	r.remove(t, s, h)
+	r.reclaim(t, s)
+	require.Equal(t, []uint32{1, 2, 3, 4, 5, 6, 7, 0}, drain(s))
+}
+
+// TestRefusalFindsWhatAQueueHasReady: the freelist of a queue stays empty until all slots have been
+// used. A refusal looks when they have, though the queue was not asked since.
+func TestRefusalFindsWhatAQueueHasReady(t *testing.T) {
+	r := newRig[uint64](t, setup[uint64]{slots: 4, fifo: true, shards: 2})
+	s := r.shards[1]
+	slot, h := s.Refill(4)
+	live(slot, h, 1)
+	for range 3 {
+		slot, h := s.Fresh()
+		live(slot, h, 1)
+	}
+	r.remove(t, s, h)
+	r.reclaim(t, s)
+	require.Equal(t, uint64(slots.None), s.Head())
+	got, err := r.arena.Decide(r.shards[0], 0)
+	require.NoError(t, err)
+	require.Equal(t, slots.Reborn(h), got)
+}
+
+// TestQueuePrefersOthersNewSlots: so do those that were given to another shard, whose goroutines
+// may have gone.
+func TestQueuePrefersOthersNewSlots(t *testing.T) {
+	r := newRig[uint64](t, setup[uint64]{slots: 8, fifo: true, shards: 2})
+	s := r.shards[0]
+	_, h := s.Refill(4)
+	live(r.arena.Slot(0), h, 1)
+	r.remove(t, s, h)
+	r.reclaim(t, s)
+	r.shards[1].Refill(4)
+	require.Equal(t, []uint32{1, 2, 3, 5, 6, 7, 0}, drain(s))
+}

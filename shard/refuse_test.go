@@ -1,0 +1,161 @@
+package shard_test
+
+import (
+	"runtime"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/internal/check/testkit"
+	"coatcheck/shard"
+	"coatcheck/shard/slots"
+)
+
+// TestFindingAddsOnePage: a goroutine that has found that the pool needs a page, and waits while others
+// add one and use it up, adds no other. It has not looked at what they have removed.
+func TestFindingAddsOnePage(t *testing.T) {
+	r := newRig[uint64](t, setup[uint64]{slots: 1 << 12, memory: 512, pages: slots.PagesOf(16, 0)})
+	s, table := r.shards[0], &r.arena.Table
+	for range 3 {
+		r.fill(t, s, int(table.Unused()), number)
+		found, before := table.Changes(), table.Resident()
+		table.Grow(found)
+		grown := table.Resident()
+		require.Greater(t, grown, before)
+		hs := r.fill(t, s, int(table.Unused()), number)
+		table.Grow(found)
+		require.Equal(t, grown, table.Resident(), "a page was added for the second time")
+
+		found = table.Changes() // and then a Trim gives up what was full
+		r.remove(t, s, hs...)
+		r.reclaim(t, s)
+		require.Positive(t, r.arena.Trim())
+		before = table.Resident()
+		table.Grow(found)
+		require.Equal(t, before, table.Resident(), "a page came back that nobody needs")
+		table.Grow(table.Changes())
+		require.Greater(t, table.Resident(), before)
+	}
+}
+
+// TestReclaimersSlotsAreNoReasonToGrow: while another goroutine reclaims, an insertion waits for it, and
+// takes what it has reclaimed.
+func TestReclaimersSlotsAreNoReasonToGrow(t *testing.T) {
+	const total = 512
+	for _, fifo := range []bool{false, true} {
+		r := newRig[uint64](t, setup[uint64]{slots: 2 * total, memory: total, pages: slots.PagesOf(16, 0), fifo: fifo})
+		s := r.shards[0]
+		r.leave(t, s, r.fill(t, s, total, number)...)
+		decisions := r.arena.Decisions()
+		s.Lock() // as a reclaimer that is preempted
+		claimed := make(chan error, 1)
+		go func() {
+			_, _, err := s.Claim()
+			claimed <- err
+		}()
+		for r.arena.Decisions() == decisions && len(claimed) == 0 {
+			runtime.Gosched()
+		}
+		s.Unlock()
+		require.NoError(t, testkit.Soon(t, claimed))
+		require.Equal(t, total, r.arena.Table.Resident(), "FIFO %v", fifo)
+	}
+}
+
+// TestShardsKeepTheLastSlots: an insertion adds a page, and leaves slots that were never used to the
+// shard that has them, while they are few.
+func TestShardsKeepTheLastSlots(t *testing.T) {
+	r := newRig[uint64](t, setup[uint64]{slots: 1 << 12, memory: 256, shards: 2, pages: slots.PagesOf(16, 0)})
+	a, b := r.shards[0], r.shards[1]
+	r.claim(t, b, 1)
+	has := b.Free()
+	require.Equal(t, slots.Batch-1, has)
+	r.claim(t, a, 2*256)
+	require.Equal(t, has, b.Free())
+}
+
+// TestGrowthIsShared: what a verdict has found lets all calls grow the pool that were waiting for the
+// locks, and none that came later.
+func TestGrowthIsShared(t *testing.T) {
+	r := newRig[uint64](t, setup[uint64]{slots: 16, memory: 8})
+	s := r.shards[0]
+	hs := r.fill(t, s, 8, number)
+	began := r.arena.Decisions()
+	for range 3 {
+		require.True(t, r.arena.Finds(s, began), "the finding should hold")
+		require.Equal(t, began+1, r.arena.Decisions(), "decided once")
+	}
+	r.arena.Table.Grow(r.arena.Table.Changes())
+	require.False(t, r.arena.Finds(s, began+1), "there are slots now")
+	r.remove(t, s, hs...)
+}
+
+// TestGoingAheadIsBounded: where other shards have slots, a shard gets no more new memory than all may
+// have vacant, beyond what was needed once. Memory that was never needed is no reason for more.
+func TestGoingAheadIsBounded(t *testing.T) {
+	const others = 2 * shard.Ahead
+	for _, provided := range []int{1, others} {
+		r := newRig[uint64](t, setup[uint64]{slots: 4 * others, memory: provided, shards: 3})
+		a, b, table := r.shards[0], r.shards[1], &r.arena.Table
+		hs := r.claim(t, b, others)
+		needed := table.Resident()
+		r.remove(t, b, hs...)
+		r.reclaim(t, b)
+		require.LessOrEqual(t, others-b.Free(), slots.Batch)
+		r.claim(t, a, others/2)
+		ahead := table.Resident() - needed
+		require.LessOrEqual(t, ahead, r.arena.Slack())
+		if provided == others {
+			require.Zero(t, ahead)
+		} else {
+			require.Greater(t, ahead, r.arena.Slack()/2)
+		}
+	}
+}
+
+// TestGoingAheadCountsFromTheTrim: what was needed before a Trim does not come back while other shards
+// have slots.
+func TestGoingAheadCountsFromTheTrim(t *testing.T) {
+	const stay = shard.Ahead
+	r := newRig[uint64](t, setup[uint64]{slots: 8 * stay, memory: 1, shards: 3})
+	a, b, table := r.shards[0], r.shards[1], &r.arena.Table
+	hs := r.claim(t, b, 4*stay)
+	r.remove(t, b, hs[stay:]...)
+	r.reclaim(t, b)
+	require.Positive(t, r.arena.Trim())
+	r.remove(t, b, hs[:stay]...)
+	r.reclaim(t, b)
+	left := table.Resident()
+	r.claim(t, a, stay/2)
+	require.LessOrEqual(t, table.Resident(), left+r.arena.Slack())
+	require.Less(t, left+r.arena.Slack(), 2*stay)
+}
+
+// TestMagazinesThatOpenTogetherHaveShards: goroutines that wait for the lock together, each to make a shard,
+// make one each, but no more than there may be.
+func TestMagazinesThatOpenTogetherHaveShards(t *testing.T) {
+	const most, n = 4, 8
+	for range 20 {
+		r := newRig[uint64](t, setup[uint64]{slots: 64 * slots.Batch, most: most})
+		var calls atomic.Int32
+		var opened [n]*shard.Magazine
+		unlock := r.arena.LockVerdicts()
+		go func() {
+			for calls.Load() < n {
+				runtime.Gosched()
+			}
+			unlock()
+		}()
+		testkit.Together(n, func(k int) {
+			calls.Add(1)
+			opened[k] = r.arena.NewMagazine()
+		})
+		seen := map[*shard.Shard]bool{}
+		for _, m := range opened {
+			seen[m.Shard()] = true
+		}
+		require.Len(t, seen, most)
+		require.Equal(t, most, r.arena.Made())
+	}
+}

@@ -1,0 +1,294 @@
+package shard
+
+import (
+	"math/bits"
+
+	"coatcheck/internal/atom"
+	"coatcheck/internal/hint"
+	"coatcheck/shard/slots"
+)
+
+// Remove ends the life of the slot that h names, and retires it to the shard to which a frame's
+// hint leads. It returns true for exactly one caller per handle. It costs two locked
+// instructions.
+//
+//go:nosplit
+func (a *Arena) Remove(frame uintptr, h uint64) bool {
+	if s, t := a.Local(hint.Of(frame)), a.Table.Current.Load(); slots.Low(h) < t.Limit {
+		k := t.At(slots.Low(h))
+		if seen, ok := s.limbo.Unlink(k, h); ok {
+			if h >= a.fastBelow {
+				s.retire(k, h, seen)
+			} else if !s.limbo.PushOne(seen, slots.Low(h)) {
+				s.push(k, h, seen)
+			}
+			return true
+		}
+	}
+	return false
+}
+
+// remove is Remove, for a shard that the caller knows.
+func (s *shard) remove(h uint64) bool {
+	k, seen := s.Unlink(h)
+	if k != nil {
+		s.retire(k, h, seen)
+	}
+	return k != nil
+}
+
+// Unlink is Remove in two steps, for a caller that moves the value out: Retire of the shard that it
+// returns follows. Until then the slot cannot be reclaimed, so no pin is needed. k is nil if h is
+// not live.
+//
+//go:nosplit
+func (a *Arena) Unlink(frame uintptr, h uint64) (s *shard, k *slots.Hook, seen uint64) {
+	if s, t := a.Local(hint.Of(frame)), a.Table.Current.Load(); slots.Low(h) < t.Limit {
+		k := t.At(slots.Low(h))
+		if seen, ok := s.limbo.Unlink(k, h); ok {
+			return s, k, seen
+		}
+	}
+	return nil, nil, 0
+}
+
+// Unlink is Arena.Unlink, for a shard that the caller knows.
+func (s *shard) Unlink(h uint64) (k *slots.Hook, seen uint64) {
+	t := s.arena.Table.Current.Load()
+	if slots.Low(h) >= t.Limit {
+		return nil, 0
+	}
+	k = t.At(slots.Low(h))
+	seen, ok := s.limbo.Unlink(k, h)
+	if !ok {
+		return nil, 0
+	}
+	return k, seen
+}
+
+// Retire retires a slot whose value was moved out.
+//
+//go:nosplit
+func (s *shard) Retire(k *slots.Hook, h, seen uint64) {
+	if h >= s.arena.plainBelow || !s.limbo.PushOne(seen, slots.Low(h)) {
+		s.retireMoved(k, h, seen)
+	}
+}
+
+func (s *shard) retireMoved(k *slots.Hook, h, seen uint64) {
+	if s.arena.Reset != nil {
+		s.arena.Table.MarkMoved(slots.Low(h))
+	}
+	s.retire(k, h, seen)
+}
+
+// retire pushes the caller's slot onto limbo; its word links to the top that was seen. It
+// reclaims once a batch, so that removed slots come free without insertions.
+//
+//go:nosplit
+func (s *shard) retire(slot *slots.Hook, h, seen uint64) {
+	a := s.arena
+	if h >= a.fastBelow {
+		if a.stampPerSlot { // stamp, which is too long to be inlined
+			a.Table.SetStamp(slots.Low(h), a.Domain.Stamp())
+		}
+		a.countLast(h)
+	}
+	if !s.limbo.PushOne(seen, slots.Low(h)) {
+		s.push(slot, h, seen)
+		return
+	}
+	if h >= a.fastBelow {
+		a.waiters.wake()
+	}
+}
+
+// push is retire for a slot that note has noted. Success of a push gives the slot away, to the
+// goroutine that seals it. Failure means that another removal has pushed, or that a seal has taken
+// all that waited.
+func (s *shard) push(slot *slots.Hook, h, seen uint64) {
+	for !s.limbo.Push(seen, slots.Low(h), 1) {
+		s.contend()
+		seen = s.limbo.Head.Load()
+		slot.Set(slots.Vacated(h, slots.Low(seen)))
+	}
+	if h >= s.arena.fastBelow {
+		s.arena.waiters.wake()
+	}
+	if n := slots.Generation(seen) + 1; n%slots.Batch == 0 {
+		s.reclaimPast(n-1, n)
+	}
+}
+
+// ReclaimMode says who reclaims after slots were retired. The garbage collector's goroutines must
+// run no Reset, so they leave that to others.
+type ReclaimMode uint8
+
+const (
+	Now      ReclaimMode = iota // the caller, if a batch is complete
+	Deferred                    // others
+)
+
+// retireChain pushes all of c, whose slots have stamps, onto limbo.
+func (s *shard) retireChain(c *slots.Chain, mode ReclaimMode) {
+	oldSize, newSize := s.pushLimbo(c, mode)
+	if mode == Now {
+		s.reclaimPast(oldSize, newSize)
+	}
+}
+
+// pushLimbo pushes c, as retire does. It returns how many slots waited before and after.
+func (s *shard) pushLimbo(c *slots.Chain, mode ReclaimMode) (oldSize, newSize uint32) {
+	if c.N == 0 {
+		return 0, 0
+	}
+	for {
+		seen := s.limbo.Head.Load()
+		c.Link(slots.Low(seen)) // at each try
+		if s.limbo.Push(seen, slots.Low(c.First), c.N) {
+			s.arena.waiters.wakeAfter(mode)
+			return slots.Generation(seen), slots.Generation(seen) + c.N
+		}
+	}
+}
+
+// Abandon gives back a slot that was claimed as h and did not go live. Its generation counts as
+// lived. Otherwise the slot could enter a freelist twice with one generation (I5), and a handle
+// that a constructor has seen could be issued again. The slot goes through limbo, although no
+// other goroutine can have seen it, because one way back is simpler to prove.
+func (a *Arena) Abandon(slot *slots.Hook, h uint64, mode ReclaimMode) {
+	var c slots.Chain
+	word := slots.Vacated(h, slots.None)
+	slot.Set(word)
+	a.note(h)
+	c.Append(slot, slots.Low(h), word)
+	a.Local(hint.Goroutine()).retireChain(&c, mode)
+}
+
+// stamp gives slot i, which the caller has unlinked, its epoch stamp. Without stampPerSlot it does
+// nothing: seal takes a stamp for all that it finds in limbo.
+//
+// With one stamp for all, a guard delays what was removed before it was pinned, if that is
+// sealed later. That is harmless if memory can grow. If not (Arena.stampPerSlot), a slot must not
+// wait for a guard that was pinned after its removal (L10). So each has a stamp of its own.
+func (a *Arena) stamp(i uint32) {
+	if a.stampPerSlot {
+		a.Table.SetStamp(i, a.Domain.Stamp())
+	}
+}
+
+// reclaimPast reclaims if a push filled limbo to a multiple of fill: oldSize and newSize are how many
+// slots waited before and after it. The slots pay: all that were pushed, and as many again of those for which a push
+// did not get the lock.
+func (s *shard) reclaimPast(oldSize, newSize uint32) {
+	if n := s.fill(); oldSize^newSize >= n && s.tryLock() { // n is a power of two
+		s.reclaimAndUnlock(nil, s.pay(max(n, newSize-oldSize)))
+	}
+}
+
+// fill returns how many removals pay for a round: a batch, or more where a scan visits many cells,
+// for many guards. With many processors and no guards it must not be put off for long: a shard
+// whose slots come home in batches larger than what it took ahead takes others' meanwhile.
+func (s *shard) fill() uint32 {
+	cells := max(s.arena.scanned(), 1) // a Domain whose pins are traced may have none to visit
+	return max(slots.Batch, uint32(1)<<bits.Len(uint(cells-1)/cellsPaid))
+}
+
+// scanned returns about how many cells a scan visits; in an arena that replays 0. There each round
+// has a scan, since cells are left of guards that have gone, which a copy of the arena does not have.
+// How many first cells there are depends on the processors, too.
+func (a *Arena) scanned() int {
+	if a.Replays {
+		return 0
+	}
+	return a.Domain.Scanned()
+}
+
+// Removals gathers removals in chains of up to a batch, so that it pushes to limbo once a chain.
+// The slots are the caller's until End. So no user code may run before End, and End must run on
+// every path.
+type Removals struct {
+	N     int // how many removals there were
+	shard *shard
+	chain slots.Chain
+}
+
+// Removals begins to gather.
+func (a *Arena) Removals() Removals { return Removals{shard: a.Local(hint.Goroutine())} }
+
+// Remove is like Arena.Remove, but gathers the slot. It costs one locked instruction.
+func (r *Removals) Remove(h uint64) bool {
+	a := r.shard.arena
+	slot := a.Find(h)
+	if slot == nil {
+		return false
+	}
+	// The slot is not in the chain, and cannot come there meanwhile: only this goroutine adds
+	// to it. So it does not link to itself (I4).
+	top := r.chain.Top()
+	if !slot.Word.CompareAndSwap(h, slots.Vacated(h, top)) {
+		return false
+	}
+	if h >= a.fastBelow {
+		a.note(h)
+	}
+	r.chain.NoteFirst(slot, slots.Low(h), slots.Vacated(h, top))
+	r.N++
+	if r.chain.N >= a.mostOwned {
+		r.End()
+	}
+	return true
+}
+
+// End retires what was gathered.
+func (r *Removals) End() {
+	c := r.chain
+	r.chain = slots.Chain{}
+	r.shard.retireChain(&c, Now)
+}
+
+// exhaustion counts the slots of an arena that have used up their generations.
+type exhaustion struct {
+	// spent counts slots that have left their last generation. Those whose grace period is over
+	// are exhausted (Table).
+	//
+	//	writers  countLast and exhaust, before the slot is pushed on limbo or dropped; skip, for the
+	//	         slot's owner; RetireUnborn and countRest, in a new arena
+	//	readers  spentInLimbo, refuseLocked
+	//	moves    it grows; exhausted never passes a spent that is read later
+	spent atom.Int64
+}
+
+// note gives slot i, which was unlinked from h, its epoch stamp, and counts the end of a last life.
+func (a *Arena) note(h uint64) {
+	a.stamp(slots.Low(h))
+	a.countLast(h)
+}
+
+// countLast counts the end of the life that h names if it is a slot's last.
+func (a *Arena) countLast(h uint64) {
+	if h >= slots.LastLife {
+		a.spent.Add(1)
+	}
+}
+
+// spentInLimbo returns how many slots in limbo have used up their generations. A slot is counted in
+// spent before it is pushed on limbo, so the reclaimer of its batch sees it counted.
+func (a *Arena) spentInLimbo() int64 {
+	exhausted := a.Table.Exhausted() // first: it never passes a spent that is read later
+	return a.spent.Load() - exhausted
+}
+
+// exhaust takes a slot out of use. The caller owns the slot, and no other goroutine can see
+// it.
+func (a *Arena) exhaust(slot *slots.Hook) {
+	a.spent.Add(1)
+	a.discard(slot)
+}
+
+// discard is exhaust for a slot that spent counts already.
+func (a *Arena) discard(slot *slots.Hook) {
+	slot.Set(slots.Pack(slots.Spent, slots.None))
+	a.Clear(slot)
+	a.Table.CountExhausted()
+}

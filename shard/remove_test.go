@@ -1,0 +1,111 @@
+package shard_test
+
+import (
+	"context"
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/epoch"
+	"coatcheck/internal/check/testkit"
+	"coatcheck/shard"
+	"coatcheck/shard/slots"
+)
+
+// TestManyProcessorsReclaimOften: if a scan visits very many cells, a quarter as many removals
+// pay for it.
+func TestManyProcessorsReclaimOften(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(128))
+	const total = 1024
+	r := newRig[uint64](t, setup[uint64]{slots: total})
+	s := r.shards[0]
+	r.arena.Domain.Init(1) // with all cells from the start
+	cells := r.arena.Domain.Scanned()
+	require.Greater(t, total, cells/4)
+	require.Greater(t, cells/4, slots.Batch)
+	for i, h := range r.fill(t, s, cells/4, number) {
+		require.Equal(t, i, s.Pending())
+		require.True(t, s.Remove(h), "the value should be live")
+	}
+	require.Zero(t, s.Pending())
+}
+
+// TestRemoveWaitsForNoLock: a removal that completes a batch leaves reclaiming to the holder
+// of the lock. An insertion that finds a slot leaves it to the holder too.
+func TestRemoveWaitsForNoLock(t *testing.T) {
+	r := newRig[uint64](t, setup[uint64]{slots: 4 * slots.Batch})
+	s := r.shards[0]
+	hs := r.fill(t, s, 2*slots.Batch, number)
+	done := make(chan error, 1)
+	s.Lock()
+	go func() {
+		r.remove(t, s, hs...)
+		_, _, err := s.Claim()
+		done <- err
+	}()
+	require.NoError(t, testkit.Soon(t, done))
+	s.Unlock()
+	require.Equal(t, len(hs), s.Pending())
+	s.Reclaim(s)
+	require.Zero(t, s.Pending())
+}
+
+// TestEpochAtItsLimitReusesNothingUnderAGuard: at the last epoch a guard delays all that waits,
+// since the epoch does not tell any more what was removed before its pin. While none is pinned,
+// nothing changes.
+func TestEpochAtItsLimitReusesNothingUnderAGuard(t *testing.T) {
+	const total = 150
+	for _, set := range []setup[uint64]{{stampPerSlot: true}, {stampPerSlot: true, fifo: true}, {}} {
+		set.slots, set.shards = total, 2
+		r := newRig(t, set)
+		r.setEpoch(epoch.Limit)
+		s := r.shards[0]
+		for range 3 {
+			hs := r.claim(t, s, total)
+			early := r.arena.Domain.Pin()
+			r.remove(t, s, hs[:total/2]...)
+			late := r.arena.Domain.Pin()
+			r.remove(t, s, hs[total/2:]...)
+			early.Unpin()
+			_, _, err := s.Claim()
+			require.ErrorIs(t, err, shard.ErrStalled)
+			require.ErrorIs(t, r.arena.Synchronize(testkit.Done()), context.Canceled)
+			late.Unpin()
+			require.EqualValues(t, uint64(epoch.Limit), r.arena.Domain.Epoch())
+			r.remove(t, s, r.claim(t, s, total)...)
+		}
+	}
+}
+
+// TestStampIsNeverTooLow: a stamp has 32 bits, and is read as the latest epoch that they may
+// mean. That is the true one, or a later one if the epoch has advanced 2^32 times since.
+func TestStampIsNeverTooLow(t *testing.T) {
+	r := newRig[uint64](t, setup[uint64]{slots: 1, stampPerSlot: true})
+	r.fill(t, r.shards[0], 1, number)
+	const wrap = 1 << 32
+	for _, e := range []uint64{0, 1, wrap - 2, wrap - 1, wrap, wrap + 1, 5*wrap - 1, 5 * wrap, epoch.Limit - 2*wrap} {
+		r.setEpoch(e)
+		r.arena.Stamp(0)
+		for _, since := range []uint64{0, 1, 2, 1000, wrap - 1} {
+			require.Equal(t, e, r.arena.StampOf(0, e+since), "epoch %d, %d later", e, since)
+		}
+		for _, since := range []uint64{wrap, wrap + 1, 2*wrap - 1} {
+			require.Equal(t, e+wrap, r.arena.StampOf(0, e+since), "epoch %d, %d later", e, since)
+		}
+	}
+}
+
+// TestEachSlotHasItsStamp: also in a page of several units.
+func TestEachSlotHasItsStamp(t *testing.T) {
+	r := newRig[uint64](t, setup[uint64]{slots: 64, stampPerSlot: true, pages: slots.PageSizes{Unit: 1, Page: 4}})
+	var stamps []uint64
+	for i := range uint32(64) {
+		r.advance()
+		r.arena.Stamp(i)
+		stamps = append(stamps, r.arena.Domain.Epoch())
+	}
+	for i, stamp := range stamps {
+		require.Equal(t, stamp, r.arena.StampOf(uint32(i), stamps[63]), "slot %d", i)
+	}
+}

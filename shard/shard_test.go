@@ -1,0 +1,38 @@
+package shard_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/shard/slots"
+)
+
+// TestGrowIsEnoughAndNoMore: after Grow(n), n insertions by any shards find memory, and so they do
+// after a second Grow. The memory is that of n slots and of what other shards may have taken ahead,
+// which are no more than the insertions.
+func TestGrowIsEnoughAndNoMore(t *testing.T) {
+	for seed := range uint64(200) {
+		rnd := rand.New(rand.NewPCG(seed, 0))
+		most := 1 + rnd.IntN(8)
+		r := newRig[uint64](t, setup[uint64]{slots: 1 << 14, memory: 1, shards: most, fifo: rnd.IntN(2) == 0})
+		for range 5 {
+			n := rnd.IntN(4)
+			if rnd.IntN(2) == 0 {
+				n = rnd.IntN(200)
+			}
+			before := r.arena.Table.Resident()
+			r.arena.Grow(uint64(n))
+			grown := r.arena.Table.Resident()
+			ahead := max(0, min(n, most)-1) * (slots.Batch - 1)
+			require.LessOrEqual(t, grown, before+n+ahead+8, "seed %d: slots with memory after Grow(%d), with %d shards", seed, n, most)
+			for i := range n {
+				slot, h, err := r.shards[rnd.IntN(most)].Claim()
+				require.NoError(t, err)
+				live(slot, h, uint64(i))
+			}
+			require.Equal(t, grown, r.arena.Table.Resident(), "seed %d: slots with memory after %d insertions by %d shards", seed, n, most)
+		}
+	}
+}

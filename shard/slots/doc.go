@@ -1,0 +1,29 @@
+// Package slots has the memory of a pool's slots, and the lists that link them through their words.
+// It knows nothing of shards, guards or epochs: package shard decides who owns a slot, and when it may be
+// used again. As that, it is for maintainers and reviewers, and users must not import it.
+//
+// A [Table] has the pages. A slot is known by its index, or as a [Hook], which has its word. Types that
+// goroutines share say so: [Stack], [Limbo] and [Run] have one word each. A [Chain] and a [Timeline] belong
+// to one goroutine.
+//
+// The files, bottom up:
+//
+//	word.go       the slot's word: generation, index or link
+//	slot.go       a slot of T, and what the engine knows of T: its layout
+//	table.go      the pages that slots lie in, and the table of pages
+//	page_size.go  how pages grow
+//	page_meta.go  what belongs to a page and lies apart from its slots
+//	addresses.go  the addresses of units, which the garbage collector does not follow
+//	stamps.go     what the table knows of single slots
+//	holders.go    how many Refs hold a slot
+//	survey.go     what is read of all slots
+//	decommit.go   pages without memory, and how they come back
+//
+//	stack.go      the freelist: a stack that is popped without ABA
+//	limbo.go      removed slots: a stack that is taken whole
+//	run.go        a range of slots that were never used
+//	chain.go      a list of slots in one goroutine's hands
+//	cached.go     a slot with the handle that it will have
+//	timeline.go   a list in the order of stamps
+//	sizes.go      the sizes that are smaller in builds that explore schedules
+package slots

@@ -1,0 +1,59 @@
+//go:build interleave
+
+package slots
+
+import (
+	"reflect"
+	"unsafe"
+
+	"coatcheck/internal/atom"
+)
+
+// InspectPage returns how many slots slot i's page has, where its PageMeta lies, its type, its homes, and
+// its counts of holders or nil.
+func (t *PageTable) InspectPage(i uint32) (n uint32, address unsafe.Pointer, metaType reflect.Type, homes, counts []atom.Uint32) {
+	m, _ := t.Meta(i)
+	if h := m.holders.Load(); h != nil {
+		counts = h.count
+	}
+	return m.N, unsafe.Pointer(m), reflect.TypeFor[PageMeta](), m.homes, counts
+}
+
+// Units returns the address of each unit.
+func (t *PageTable) Units() []uintptr { return t.entries() }
+
+// Absent returns the floors of the slots without memory.
+func (t *Table) Absent() map[uint32]uint32 {
+	floors := make(map[uint32]uint32)
+	for _, d := range t.decommitted {
+		m, _ := t.Pages().Meta(d.FirstSlot)
+		for i := range m.N {
+			floors[d.FirstSlot+i] = d.Floor
+		}
+	}
+	return floors
+}
+
+// Unallotted reports whether slot i was not handed out, or not since its page came back.
+func (t *Table) Unallotted(i uint32) bool {
+	next, end := t.RecommitRange.Bounds()
+	return uint64(i) >= t.next.Load() || next <= i && i < end
+}
+
+// Void returns the unit that stands for those without memory, or nil.
+func (t *Table) Void() unsafe.Pointer { return t.stub }
+
+// Indexes returns the slots of the arrays, in the order of their chain.
+func (l *Arrays) Indexes() (slots []uint32) {
+	if l.Last == nil {
+		return nil
+	}
+	for b := l.First(); ; b = b.Next {
+		for j := b.N; j > 0; j-- {
+			slots = append(slots, b.Slots[j-1])
+		}
+		if b == l.Last {
+			return slots
+		}
+	}
+}

@@ -1,0 +1,32 @@
+//go:build !interleave
+
+package slots
+
+// Exploring has At check its index.
+const Exploring = false
+
+const (
+	// Batch is how many slots are gathered for one seal. A seal costs three locked instructions
+	// and a scan of the pin cells, 20 to 50 ns on a small machine. With 64 slots, that is less
+	// than 1 ns a slot. A larger batch holds back more memory: up to Batch slots a shard wait
+	// without any guard.
+	Batch = 64
+
+	// longTimeline is the length from which an array of batches is given back when it has become
+	// too long.
+	longTimeline = 2 * Batch
+
+	// backShare is how many slots there are, with memory or without, for each that comes back to a
+	// trimmed pool at a time. A pool then has up to a 64th of what it once had before it needs it,
+	// and copies the table 64 times until it has all again. A copy takes an entry of 8 bytes for each
+	// unit, so it costs at most half of what comes back with it. A copy for each page would cost several
+	// times its first allocation.
+	backShare = 64
+
+	// arraySlots is how many slots an array of a chain has room for: a Worker's first bag. It has 576
+	// bytes then, a size class of the allocator.
+	arraySlots = 140
+
+	// SpareMost is how many arrays a shard keeps for the next batches: 36 KiB.
+	SpareMost = 64
+)

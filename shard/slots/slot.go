@@ -1,0 +1,152 @@
+package slots
+
+import (
+	"math"
+	"unsafe"
+
+	"coatcheck/internal/atom"
+)
+
+// The engine works on words. A slot is a value, which only package pool knows, and a hook,
+// which has the slot's word:
+//
+//	page  ┌───────┬──────┬───────┬──────┬──
+//	      │ value │ hook │ value │ hook │ …
+//	      └───────┴──────┴───────┴──────┴──
+//	       ◀─ Word ─▶
+//	       ◀──── Size ───▶
+//
+// The engine finds a hook by the layout's numbers, and touches values through its functions
+// alone: they are typed, so the garbage collector sees each pointer that they clear.
+
+// Hook is a slot as the engine knows it. It lies in a page of slots, and keeps that.
+type Hook struct {
+	// Word is described in word.go.
+	//
+	//	writers  the Slot's owner; the goroutine that unlinks it, by compare-and-swap (I1)
+	//	readers  any holder of a handle
+	//	moves    vacant → live → retired or vacant; the generation grows (I2)
+	//	orders   the store of a live word publishes the value (P1)
+	Word atom.Uint64
+}
+
+// Publish makes the slot live with the handle h and its present value, and returns h. The caller
+// must own the slot. A release store is enough: the caller itself goes by h from now on, and
+// finds its own store.
+func (k *Hook) Publish(h uint64) uint64 { return atom.StoreRelease(h, &k.Word) } // publishes (P1)
+
+// Set changes the word of a slot that the caller owns, or whose list it holds. A plain store is
+// enough, because a later compare-and-swap or unlocking makes the slot known to others.
+func (k *Hook) Set(word uint64) { atom.StoreLast(word, &k.Word) }
+
+// Layout is what the engine knows of T.
+type Layout struct {
+	Size     uintptr // of a slot
+	Word     uintptr // where its hook lies in it
+	value    uintptr // the size of the value
+	Pointers bool    // T holds pointers
+
+	page  func(n uint64) unsafe.Pointer // allocates n slots, and returns the first one's hook
+	Clear func(*Hook)                   // zeroes a slot's value
+	Clean func([]Cached)                // is Clear for each: a call of Clear costs 10 instructions
+	Reset func(*Hook)                   // object-pool mode: called instead of Clear; or nil
+}
+
+// Slot is the storage of one value. The value comes first, so that a T of no size costs
+// nothing. A slot is the value plus 8 bytes, rounded up to 8.
+type Slot[T any] struct {
+	// Value belongs to the slot's owner while the slot is vacant (I1). While it is live, it
+	// belongs to the holders of the handle, who synchronize among themselves. Plain access is
+	// right: the store of a live word publishes Value (P1), and no write follows before every
+	// guard that may read it has gone (P5). A Get without a pin may read Value at any time, and
+	// discards what it read if Word has changed (L12).
+	Value T
+
+	Hook
+}
+
+// LayoutOf returns the layout of slots of T. It is not inlined, so that its functions can inline.
+//
+//go:noinline
+func LayoutOf[T any](hasPointers bool, reset func(*T)) Layout {
+	l := Layout{
+		Size:     unsafe.Sizeof(Slot[T]{}),
+		Word:     unsafe.Offsetof(Slot[T]{}.Hook),
+		value:    unsafe.Sizeof(*new(T)),
+		Pointers: hasPointers,
+		page:     func(n uint64) unsafe.Pointer { return unsafe.Pointer(&unsafe.SliceData(make([]Slot[T], n)).Hook) },
+		Clear:    func(k *Hook) { clear1(ValueOf[T](k)) },
+		Clean: func(ks []Cached) {
+			for i := range ks {
+				clear1(ValueOf[T](ks[i].Slot()))
+			}
+		},
+	}
+	if reset != nil {
+		l.Reset = func(k *Hook) { reset(ValueOf[T](k)) }
+	}
+	return l
+}
+
+// ValueOf returns the value of a slot of T.
+func ValueOf[T any](k *Hook) *T {
+	return (*T)(unsafe.Add(unsafe.Pointer(k), -int(unsafe.Offsetof(Slot[T]{}.Hook))))
+}
+
+// At returns the slot of index i, which must be below t.Limit.
+func At[T any](t *PageTable, i uint32) *Slot[T] {
+	if Exploring && i >= t.Limit {
+		panic(outsideText(i, t.Limit))
+	}
+	return (*Slot[T])(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(t.Array, uint64(i)*t.Inverse>>32*pointerSize)),
+		uintptr(i&t.Mask)*unsafe.Sizeof(Slot[T]{})-unsafe.Offsetof(Slot[T]{}.Hook)))
+}
+
+// SlotAt is At, for several slots of a table whose fields are loaded once.
+func SlotAt[T any](array unsafe.Pointer, inverse uint64, mask, limit, i uint32) *Slot[T] {
+	if Exploring && i >= limit {
+		panic(outsideText(i, limit))
+	}
+	return (*Slot[T])(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(array, uint64(i)*inverse>>32*pointerSize)),
+		uintptr(i&mask)*unsafe.Sizeof(Slot[T]{})-unsafe.Offsetof(Slot[T]{}.Hook)))
+}
+
+// Block returns up to n slots from index i, as many as PageTable.Beside says.
+func Block[T any](t *PageTable, i, n uint32) []Slot[T] {
+	s := t.Strip(i, n) // a call, so that this is inlined
+	return unsafe.Slice((*Slot[T])(unsafe.Add(s.firstHook, -int(unsafe.Offsetof(Slot[T]{}.Hook)))), s.N)
+}
+
+// Fits reports whether n slots of a size can be allocated at all.
+func Fits(n uint64, size uintptr) bool { return n <= min(math.MaxInt, 1<<47)/uint64(size) }
+
+// clear1 zeroes a value. A call costs 50 instructions more than an assignment. But an assignment
+// allocates the zero if that has no place on a stack: if it has more than 128 KiB, or if T must
+// be aligned better than pointers, as 64-bit atomics on 32-bit platforms.
+func clear1[T any](v *T) {
+	if unsafe.Sizeof(*v) <= 1<<10 && unsafe.Alignof(*v) <= unsafe.Alignof(v) {
+		*v = *new(T)
+	} else {
+		clear(unsafe.Slice(v, 1))
+	}
+}
+
+// What is done to a slot between two lives.
+
+// Plain reports whether a slot is ready for its next life as it is.
+func (l *Layout) Plain() bool { return !l.Pointers && l.Reset == nil }
+
+// Blank zeroes a claimed slot that reclaiming did not zero. If T has no pointers, that matters
+// only where user code reads the value before it writes it.
+func (l *Layout) Blank(slot *Hook) {
+	if l.Plain() {
+		l.Clear(slot)
+	}
+}
+
+// Blank is Layout.Blank for a caller that knows T, which saves a call.
+func Blank[T any](l *Layout, slot *Hook) {
+	if l.Plain() {
+		clear1(ValueOf[T](slot))
+	}
+}

@@ -1,0 +1,389 @@
+package slots
+
+import (
+	"fmt"
+	"unsafe"
+
+	"coatcheck/internal/atom"
+)
+
+// PageTable is an immutable table of pages: growth makes another. A page is an array of slots that
+// never moves, and has one or more units. All units have the same power-of-two length and an entry
+// of their own. So a look-up is a shift and a mask, and need not know the lengths of pages, which
+// grow from one unit on (page_size.go).
+//
+// The wrong version has an entry for each page. Pages that grow geometrically would need the
+// index's highest bit; on amd64 that instruction makes each look-up wait for the one before.
+//
+// PageTable is not generic and exports bare pointers. So package pool can write out its look-ups,
+// and the compiler inlines them: each accessor would cost a quarter of the budget.
+type PageTable struct {
+	Array   unsafe.Pointer           // the entries: the address of each unit's first hook (addresses.go); later tables may share them
+	Inverse uint64                   // 2^32 >> Shift: a multiplication by it takes fewer steps than a shift
+	Shift   uint32                   // index >> Shift is the unit; at most 31
+	Mask    uint32                   // slots in a unit, less one
+	Limit   uint32                   // slots with an index below it have memory
+	now     *atom.Pointer[PageTable] // the current table, which has every slot of this one
+
+	size uintptr // a copy of Layout.Size
+	room int     // of how many units Array has room for the entries
+
+	// metas has an element for each unit as far as pages are smaller than whole ones, and then one
+	// for as many slots as a whole page has. So a larger page has several, and all are its meta.
+	// Slot i's is number i>>low below split, and i>>high + skew from there on. With one for each
+	// unit everywhere, a pool would take up to a 256th more memory, and the garbage collector would
+	// follow as many pointers.
+	metas     []*PageMeta
+	split     uint32
+	low, high uint32
+	skew      uint32
+}
+
+// At returns the slot of index i, which must be below t.Limit (unsafe register, U2).
+func (t *PageTable) At(i uint32) *Hook {
+	if Exploring && i >= t.Limit {
+		panic(outsideText(i, t.Limit))
+	}
+	return (*Hook)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(t.Array, uint64(i)*t.Inverse>>32*pointerSize)),
+		uintptr(i&t.Mask)*t.size))
+}
+
+// Beside returns how many slots from index i on, but at most n, lie side by side: those up to the
+// end of i's page, or of i's unit if the page has no memory, since all its entries lead to the
+// stub.
+func (t *PageTable) Beside(i, n uint32) uint32 {
+	m, j := t.Meta(i)
+	if m.Floor != 0 {
+		return min(n, t.Mask+1-j&t.Mask, m.N-j)
+	}
+	return min(n, m.N-j)
+}
+
+// Strip is a part of a page: slots that lie side by side.
+type Strip struct {
+	firstHook unsafe.Pointer // the first slot's hook
+	size      uintptr
+	N         uint32
+}
+
+// Strip returns up to n slots from index i, as many as Beside says.
+func (t *PageTable) Strip(i, n uint32) Strip {
+	return Strip{unsafe.Pointer(t.At(i)), t.size, t.Beside(i, n)}
+}
+
+// Slot returns slot j of the strip.
+func (p Strip) Slot(j uint32) *Hook { return (*Hook)(unsafe.Add(p.firstHook, uintptr(j)*p.size)) }
+
+// whole is the strip of n slots of a new page.
+func (l *Layout) whole(page unsafe.Pointer, n uint64) Strip {
+	return Strip{page, l.Size, uint32(n)}
+}
+
+func outsideText(i, limit uint32) string {
+	return fmt.Sprintf("shard: slot %d lies outside a table of %d", i, limit)
+}
+
+const pointerSize = uint64(unsafe.Sizeof(unsafe.Pointer(nil)))
+
+// Table owns the pages of one pool and hands out slots that were never used.
+type Table struct {
+	// Current is the newest table of pages.
+	//
+	//	writers  Init; addPage, Decommit and recommit, under mu
+	//	readers  every look-up
+	//	orders   the store publishes the new page (P2)
+	Current atom.Pointer[PageTable]
+
+	// next is the first index that was never handed out.
+	//
+	//	writers  Allot and HandOut, by compare-and-swap; Extend
+	//	moves    it only grows; never beyond bound
+	next atom.Uint64
+
+	// exhausted counts the slots that have used up their generations and whose grace period is
+	// over. They are in no list.
+	//
+	//	writers  CountExhausted; RestoreExhausted, in a new table
+	//	readers  Bound; Exhausted
+	//	moves    it grows
+	exhausted atom.Int64
+
+	// RecommitRange is the rest of the pages that Trim gave up and that were brought back last:
+	// a run, as in shard.fresh.
+	//
+	//	writers  Allot, and Trim of an arena as the owner of Indexes lists, by compare-and-swap; recommit,
+	//	         under mu, when it is empty; the goroutine that restores an arena
+	RecommitRange Run
+
+	// decommittedSlots counts the slots of pages without memory.
+	//
+	//	writers  Decommit and recommit, under mu
+	decommittedSlots atom.Int64
+
+	mu          atom.Mutex
+	decommitted []Decommitted  // under mu: the pages without memory (decommit.go)
+	stub        unsafe.Pointer // under mu: the unit that the table shows in place of each of theirs, or nil
+
+	max             uint64 // the most slots there may be
+	inUse           uint64 // the most that are not exhausted, or 0 for max: the Capacity
+	whole           uint64 // the slots of the first page if it has all of the Capacity, else 0
+	firstGeneration uint32 // the least live generation of any slot
+	freshGeneration uint32 // the first live generation of a slot that was never used
+	layout          Layout
+	stampPerSlot    bool // pages have stamps
+	sizes           PageSizes
+
+	// changes counts how often pages were added, brought back or given up, so it names a state of the
+	// table. If a number comes again, after 2^32 changes, a caller may add a page too many.
+	//
+	//	writers  addPage, recommit and Decommit, under mu, once Allot finds the new slots
+	//	readers  Grow and GrowAhead, under mu; Changes
+	changes atom.Uint32
+
+	// needed is how many slots had memory when grow was called last, or fewer after a Trim.
+	//
+	//	writers  Grow and Decommit, under mu
+	//	readers  roomAhead
+	needed atom.Uint32
+}
+
+// Setup has the properties of a Table.
+type Setup struct {
+	Layout
+	Slots           uint64 // the most slots that there may ever be
+	Capacity        uint64 // the most that are not exhausted, or 0 for Slots
+	Pages           PageSizes
+	FirstGeneration uint32 // the least live generation of any slot; odd
+	FreshGeneration uint32 // the first live generation of slots that were never used, if it is above FirstGeneration
+	Fixed           bool   // the first page has all of the Capacity
+	Stamps          bool   // slots have stamps
+}
+
+// Init makes an empty table.
+func (t *Table) Init(c Setup) {
+	t.max, t.inUse, t.sizes = c.Slots, c.Capacity, c.Pages
+	t.firstGeneration, t.stampPerSlot, t.layout = c.FirstGeneration, c.Stamps, c.Layout
+	t.freshGeneration = max(c.FirstGeneration, c.FreshGeneration)
+	unit, page := uint32(c.Pages.Unit), uint32(c.Pages.Page)
+	now := &PageTable{
+		Inverse: 1 << (32 - unit), Shift: unit, Mask: 1<<unit - 1, now: &t.Current, size: c.Size,
+		split: 1 << page, low: unit, high: page, skew: 1<<(page-unit) - 1,
+	}
+	if c.Fixed {
+		t.whole = (t.inUse + uint64(now.Mask)) &^ uint64(now.Mask)
+		now.split, now.low, now.high = uint32(t.whole), 31, unit
+		now.skew = (now.split-1)>>31 + 1 - now.split>>unit
+	}
+	t.Current.Store(now)
+}
+
+// Pages returns the current table. Any index that was read before the call is below its Limit
+// (P2).
+func (t *Table) Pages() *PageTable { return t.Current.Load() }
+
+// Lock keeps the table as it is until Unlock: meanwhile no page is added, comes back or is given up.
+func (t *Table) Lock() { t.mu.Lock() }
+
+// Unlock ends what Lock began.
+func (t *Table) Unlock() { t.mu.Unlock() }
+
+// Bound returns the index below which all slots lie that may be handed out now. A slot that is
+// exhausted is replaced by one with a new index, so a pool with a Capacity does not end. next never
+// passes a bound that is read later.
+func (t *Table) Bound() uint64 {
+	if t.inUse == 0 {
+		return t.max
+	}
+	return min(t.max, t.inUse+uint64(t.exhausted.Load()))
+}
+
+// Exhausted returns how many slots are exhausted, and that they are out of their grace period.
+func (t *Table) Exhausted() int64 { return t.exhausted.Load() }
+
+// CountExhausted counts one more. It is in no list.
+func (t *Table) CountExhausted() { t.exhausted.Add(1) }
+
+// RestoreExhausted sets the number in a table that no other goroutine has.
+func (t *Table) RestoreExhausted(n int64) { t.exhausted.Store(n) }
+
+// WithMemory returns how many of the slots below bound have been given memory. The last page may
+// have more.
+func (t *Table) WithMemory() uint64 { return min(uint64(t.Pages().Limit), t.Bound()) }
+
+// Unused returns how many slots have memory and are not handed out.
+func (t *Table) Unused() uint64 {
+	again := uint64(t.RecommitRange.Left())
+	handed := t.next.Load() // first: next never passes a limit that is read later
+	return t.WithMemory() - handed + again
+}
+
+// Resident returns how many slots have memory.
+func (t *Table) Resident() int {
+	missing := t.decommittedSlots.Load() // first: missing has been below a limit that is read later
+	return int(int64(t.WithMemory()) - missing)
+}
+
+// Left returns how many slots are not handed out, with memory or without. It loads decommittedSlots
+// before RecommitRange, because recommit moves slots from one to the other. In the other order it
+// could find them in neither.
+func (t *Table) Left() uint64 {
+	missing := uint64(t.decommittedSlots.Load())
+	left, handed := uint64(t.RecommitRange.Left()), t.next.Load()
+	return missing + left + t.Bound() - handed
+}
+
+// Allot hands out up to n slots that were never used, or not since their page came back. The
+// slots with index lo to hi-1 are the caller's alone. If the range is empty, a page must be grown
+// first, or there are Max slots already.
+func (t *Table) Allot(n uint32) (lo, hi uint32) {
+	for {
+		// The same run may come again, if its page was given up and brought back meanwhile. That is
+		// as good.
+		if first, count, _ := t.RecommitRange.Take(int(n)); count > 0 {
+			return first, first + uint32(count)
+		}
+		first := t.next.Load()
+		last := min(first+uint64(n), t.WithMemory())
+		if first >= last {
+			return 0, 0
+		}
+		// Success proves that no other goroutine was given the range. Failure means that
+		// another was given slots.
+		if t.next.CompareAndSwap(first, last) {
+			return uint32(first), uint32(last)
+		}
+	}
+}
+
+// HandOut hands out the slots from lo to hi-1, if lo is the first that was not handed out. Success makes
+// them the caller's.
+func (t *Table) HandOut(lo, hi uint64) bool { return t.next.CompareAndSwap(lo, hi) }
+
+// Changes returns how often pages were added, brought back or given up: a number for Grow. Load it before
+// the look that finds no slot.
+func (t *Table) Changes() uint32 { return t.changes.Load() }
+
+// Grow brings pages back that were given up, or adds one if there are none. The caller found that the
+// pool needs it (takeLocked) when the table had changed so many times. If the table has changed since,
+// Grow does nothing. So for each state of the table one page is added, whoever finds that it is
+// needed, and however long they wait for the lock.
+//
+// The wrong version asks only whether slots are left. While a goroutine waits for the lock, others add
+// a page, use it up, and remove what they inserted. Then it adds a page to a pool that is almost empty,
+// and so does each goroutine behind it.
+func (t *Table) Grow(changes uint32) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.changes.Load() == changes {
+		t.needed.Store(uint32(t.Resident()))
+		t.growLocked()
+	}
+}
+
+// GrowAhead is grow for a caller that could do without, since another shard has slots. It reports
+// whether there may be slots to hand out now. It adds nothing if roomAhead says no, or if another
+// goroutine has the lock.
+func (t *Table) GrowAhead(changes uint32, slack int) bool {
+	if !t.roomAhead(slack) || !t.mu.TryLock() {
+		return false
+	}
+	defer t.mu.Unlock()
+	if t.changes.Load() != changes {
+		return true
+	}
+	return t.roomAhead(slack) && t.growLocked()
+}
+
+// roomAhead reports whether a page more leaves at most so many slots beyond those that were needed. A page
+// that comes back counts as a new one, which is no shorter.
+func (t *Table) roomAhead(slack int) bool {
+	return uint64(t.Resident())+t.nextPage(t.Pages()) <= uint64(t.needed.Load())+uint64(slack)
+}
+
+// growLocked brings pages back, or adds one. It reports false if there are as many slots as there may
+// be. The caller holds mu, and found that all slots with memory were handed out.
+func (t *Table) growLocked() bool {
+	switch {
+	case t.next.Load() < t.WithMemory() || t.RecommitRange.Left() > 0:
+		// A slot was exhausted since, and one of the last page replaces it. Or the number of changes came again.
+	case len(t.decommitted) > 0:
+		t.recommit(0)
+	case t.WithMemory() < t.Bound():
+		t.addPage(t.Pages())
+	default:
+		return false
+	}
+	return true
+}
+
+// ProvideMore brings pages back that were given up, or makes one, unless n slots have memory and are
+// not handed out. It reports whether it did; then a further call may do more.
+func (t *Table) ProvideMore(n uint64) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case t.Unused() >= n:
+		return false
+	case len(t.decommitted) > 0 && t.RecommitRange.Left() == 0:
+		t.recommit(n)
+	case t.WithMemory() < t.Bound():
+		t.addPage(t.Pages())
+	default:
+		return false
+	}
+	return true
+}
+
+// Provide gives memory to the slots below n, which must not be more than max.
+func (t *Table) Provide(n uint64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for uint64(t.Pages().Limit) < n {
+		t.addPage(t.Pages())
+	}
+}
+
+// newPage makes a page of n slots from index first on, and its meta.
+func (t *Table) newPage(first, n uint32) (page unsafe.Pointer, m *PageMeta) {
+	page = t.layout.page(uint64(n))
+	m = &PageMeta{page: page, FirstSlot: first, N: n}
+	if first == 0 {
+		(*Hook)(page).Word.Store(Pack(0, None)) // or it would equal the zero Handle (I4)
+	}
+	m.homes = make([]atom.Uint32, (n+homeSlots-1)/homeSlots)
+	if t.stampPerSlot {
+		m.stamps = make([]uint32, n)
+	}
+	if t.layout.Reset != nil {
+		m.moved = make([]atom.Uint32, (n+31)/32)
+	}
+	return page, m
+}
+
+// addPage adds the next page.
+func (t *Table) addPage(old *PageTable) {
+	page, m := t.newPage(old.Limit, uint32(t.nextPage(old)))
+	grown := *old
+	grown.Limit = old.Limit + m.N
+	if grown.units() > grown.room {
+		grown.move(old, grown.units())
+	}
+	// Older tables share the arrays. They never read what is written in place here, because it
+	// lies beyond their length.
+	grown.metas = longer(old.metas, int(grown.MetaOf(grown.Limit-1))+1)
+	grown.show(m, page, uintptr(1)<<(old.Shift&31)*t.layout.Size)
+	grown.keep()
+	t.Current.Store(&grown) // publishes (P2)
+	t.changes.Add(1)
+}
+
+// Allocated returns how many slots have been handed out. No handle names a slot with an index
+// that great. Every slot below lies below the Limit of a table that is loaded after the call.
+func (t *Table) Allocated() uint64 { return t.next.Load() }
+
+// Extend hands out the slots below n, which must not be more than there may be, and gives them
+// memory.
+func (t *Table) Extend(n uint64) {
+	t.Provide(n)
+	t.next.Store(max(n, t.Allocated()))
+}

@@ -1,0 +1,99 @@
+package slots_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/shard/slots"
+)
+
+func TestPagesOf(t *testing.T) {
+	for _, c := range []struct {
+		size             uintptr
+		capacity         uint64
+		unit, page, most uint8
+	}{
+		{8, 0, 7, 15, 17}, // 256 KiB to 1 MiB
+		{16, 0, 7, 14, 16},
+		{24, 0, 7, 14, 16},
+		{40, 0, 6, 13, 15},
+		{72, 0, 6, 12, 14},
+		{80, 0, 5, 12, 14},
+		{264, 0, 4, 10, 12},
+		{512, 0, 3, 9, 11},
+		{520, 0, 3, 9, 11},
+		{4 << 10, 0, 0, 6, 8},
+		{1 << 20, 0, 0, 0, 0},
+		{16, 1, 0, 0, 0},
+		{16, 5, 3, 3, 3},
+		{16, 100, 7, 7, 7}, // 28 spare slots take less than 4 KiB
+		{72, 1100, 6, 7, 7},
+		{72, 2000, 6, 11, 11},
+		{16, 1 << 20, 7, 14, 14},
+	} {
+		assert.Equal(t, slots.PageSizes{Unit: c.unit, Page: c.page, Most: c.most}, slots.PagesOf(c.size, c.capacity), "%+v", c)
+	}
+}
+
+// tableOf returns an empty table of slots of 16 bytes.
+func tableOf(c slots.Setup) *slots.Table {
+	var table slots.Table
+	c.FirstGeneration, c.Layout, c.Stamps = 1, slots.LayoutOf(false, func(*uint64) {}), true
+	table.Init(c)
+	return &table
+}
+
+func TestProvideGivesMemoryToAsManyAsAsked(t *testing.T) {
+	table := tableOf(slots.Setup{Slots: 100, Pages: slots.PageSizes{Unit: 1, Page: 1}})
+	table.Provide(7)
+	assert.EqualValues(t, 8, table.Pages().Limit, "whole pages")
+	table.Provide(100)
+	assert.EqualValues(t, 100, table.Pages().Limit)
+	assert.Greater(t, table.Bytes(), int64(100*16))
+}
+
+// Pages double up to their largest size. With Preallocate the first has all slots, and what takes the
+// place of exhausted ones grows from one unit. All slots lie apart, and each knows its page.
+func TestPagesGrow(t *testing.T) {
+	tiny, large := slots.PageSizes{Unit: 1, Page: 3, Most: 3}, slots.PageSizes{Unit: 1, Page: 1, Most: 3}
+	for _, c := range []struct {
+		what  string
+		setup slots.Setup
+		want  []uint32
+	}{
+		{"a large pool", slots.Setup{Slots: 80, Pages: large}, []uint32{2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 4, 4, 4, 4, 4, 4, 4, 4, 8, 8}},
+		{"without a Capacity", slots.Setup{Slots: 30}, []uint32{2, 2, 4, 8, 8, 6}},
+		{"with a Capacity", slots.Setup{Slots: 30, Capacity: 13}, []uint32{2, 2, 4, 8, 8, 6}},
+		{"Preallocate", slots.Setup{Slots: 20, Capacity: 13, Fixed: true}, []uint32{14, 2, 2, 2}},
+		{"Preallocate of many", slots.Setup{Slots: 140, Capacity: 129, Fixed: true}, []uint32{130, 2, 2, 4, 2}},
+	} {
+		if c.setup.Pages == (slots.PageSizes{}) {
+			c.setup.Pages = tiny
+		}
+		table := tableOf(c.setup)
+		var got []uint32
+		seen := map[*slots.Hook]bool{}
+		for limit := uint32(0); uint64(limit) < c.setup.Slots; {
+			table.Provide(uint64(limit) + 1)
+			now := table.Pages()
+			n := now.Limit - limit
+			got = append(got, n)
+			require.Equal(t, n, now.Beside(limit, slots.None), c.what)
+			require.EqualValues(t, 1, now.Beside(limit, 1), c.what)
+			require.EqualValues(t, 1, now.Beside(now.Limit-1, slots.None), c.what)
+			for i := range now.Limit {
+				slot := now.At(i)
+				require.Equal(t, i < limit, seen[slot], "%s, slot %d", c.what, i)
+				seen[slot] = true
+				if i >= limit {
+					slot.Word.Store(uint64(i))
+				}
+				require.EqualValues(t, i, slot.Word.Load(), c.what)
+			}
+			limit = now.Limit
+		}
+		assert.Equal(t, c.want, got, c.what)
+	}
+}

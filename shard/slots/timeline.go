@@ -1,0 +1,101 @@
+package slots
+
+// Timeline is a list of what waits for grace periods, in the order of the stamps. So what has
+// expired is always a prefix, and one comparison tells whether there is any. A shard's backlog
+// and a magazine's bag are timelines.
+//
+// Its zero value is empty. Its owner synchronizes.
+type Timeline[B any] struct {
+	List  []Stamped[B] // from head on; those before were taken
+	head  int
+	Fixed bool // the array is never given back
+}
+
+// Stamped is something with an epoch stamp.
+type Stamped[B any] struct {
+	Stamp uint64
+	Body  B
+}
+
+func (l *Timeline[B]) Len() int { return len(l.List) - l.head }
+
+// Entry returns entry k, from 0 for the oldest. It is valid until the list changes.
+func (l *Timeline[B]) Entry(k int) *Stamped[B] { return &l.List[l.head+k] }
+
+// Oldest returns the oldest entry, or nil.
+func (l *Timeline[B]) Oldest() *Stamped[B] {
+	if l.head >= len(l.List) {
+		return nil
+	}
+	return &l.List[l.head]
+}
+
+// Youngest returns the youngest entry, or nil.
+func (l *Timeline[B]) Youngest() *Stamped[B] {
+	if l.Len() == 0 {
+		return nil
+	}
+	return &l.List[len(l.List)-1]
+}
+
+// Add appends an entry, whose stamp is not below that of the last.
+func (l *Timeline[B]) Add(stamp uint64, body B) {
+	if len(l.List) == cap(l.List) && (l.head > len(l.List)/2 || l.Fixed && l.head > 0) {
+		l.CloseUp()
+	}
+	l.List = append(l.List, Stamped[B]{stamp, body})
+}
+
+// Insert makes a new entry k.
+func (l *Timeline[B]) Insert(k int, stamp uint64, body B) {
+	if k == 0 && l.head > 0 {
+		l.head--
+		l.List[l.head] = Stamped[B]{stamp, body}
+		return
+	}
+	l.Add(stamp, body)
+	tail := l.List[l.head+k:]
+	copy(tail[1:], tail)
+	tail[0] = Stamped[B]{stamp, body}
+}
+
+// RemoveFirst removes the oldest entry. An array that has become much too long goes.
+func (l *Timeline[B]) RemoveFirst() {
+	l.List[l.head] = Stamped[B]{}
+	l.head++
+	long := !l.Fixed && cap(l.List) > longTimeline
+	switch n := l.Len(); {
+	case n == 0 && long:
+		*l = Timeline[B]{}
+	case n == 0:
+		l.List, l.head = l.List[:0], 0
+	case long && n < cap(l.List)/4:
+		*l = Timeline[B]{List: append(make([]Stamped[B], 0, 2*n), l.List[l.head:]...)}
+	}
+}
+
+// Clear removes all entries, and keeps the array.
+func (l *Timeline[B]) Clear() {
+	clear(l.List)
+	l.List, l.head = l.List[:0], 0
+}
+
+// CloseUp moves the entries to the beginning of the array.
+func (l *Timeline[B]) CloseUp() {
+	n := copy(l.List, l.List[l.head:])
+	clear(l.List[n:])
+	l.List, l.head = l.List[:n], 0
+}
+
+// Find returns the first entry whose stamp is at least that, or len.
+func (l *Timeline[B]) Find(stamp uint64) int {
+	lo, hi := 0, l.Len()
+	for lo < hi {
+		if mid := (lo + hi) / 2; l.Entry(mid).Stamp < stamp {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return lo
+}
