@@ -105,8 +105,8 @@ func (d *Domain) install(r *row) {
 	d.mask.Store(r.mask())
 }
 
-// meet counts a pin that found its home taken, took another cell, and then found that the home's
-// word had changed. So another goroutine comes and goes there; a guard of this goroutine would have
+// meet counts pins that lost their cell to another goroutine: one found its home taken, took another
+// cell, and then found that the home's word had changed. So another goroutine comes and goes there; a guard of this goroutine would have
 // stayed. A compare-and-swap that fails would tell too, but is rare: mostly the load before it has
 // found the cell taken. A count of pins is a word that all pins would write. If a thousand pins a
 // second meet, a longer row replaces r. Fewer cost less than a millisecond in a second, so a pool

@@ -265,8 +265,8 @@ func (s *shard) setHome(lo, hi uint32) {
 
 // mayGoAhead reports whether s, which has no slots, may take slots that no shard has although others
 // have some. Otherwise two shards with too few slots for a seal take from each other without end: on 16
-// processors 64 goroutines made 100 million pairs a second so, and make 240. With two batches a
-// shard mostly needs no other for long; a burst needs as many as it is long. The bound is small and
+// processors 64 goroutines made 100 million pairs a second without this, and make 240 million with it.
+// With two batches a shard mostly needs no other for long; a burst needs as many as it is long. The bound is small and
 // for the shard's whole life: where slots keep moving between shards, those that are used again are in
 // the cache. How much the pool grows for this is bounded besides (roomAhead). If all slots were
 // handed out, it reports false: to ask for more would take the table's lock each time.

@@ -26,9 +26,9 @@ import (
 //
 // Stamps differ only if a guard was pinned in between, and it may be gone. Two batches are
 // joined if no guard stands between their stamps, since they pass at the same moment then. So
-// there are hardly more batches than guards. Where slots have no stamps of their own, sealed parts of
-// some length stay as they are, and what magazines gave away is not joined to other slots. There is one
-// batch for some eight slots at most.
+// there are hardly more batches than guards. Without stamps per slot, a sealed part of 16
+// slots or more stays a batch of its own, and a batch that a magazine gave away is joined to none
+// without arrays. So there is at most one batch for each 8 slots.
 
 // batch has slots that pass together. Its stamp is at least that of each slot.
 type batch struct {
@@ -64,8 +64,8 @@ type backlog struct {
 	runs     []uint64 // for each run of Resets that is under way, its batch's number
 }
 
-// seal takes all of limbo, once all of the seal before is enqueued. Its stamp is at least that
-// of each slot.
+// seal does nothing if the last seal is not fully enqueued. Otherwise it takes all of limbo. Its stamp
+// is at least that of each slot.
 //
 // The chain is taken before the stamp. A stamp from before could be older than the unlinking
 // of slots that came meanwhile, and end their grace period under a guard.
@@ -209,8 +209,8 @@ func (s *shard) file(slot *slots.Hook, i uint32, word, stamp uint64) {
 	}
 }
 
-// place returns which batch is that of a stamp, or would be if there were one. What Synchronize waits
-// for gets no slots of later seals, if their stamps grow no more.
+// place returns which batch is that of a stamp, or would be if there were one. A batch that
+// Synchronize waits for gets no slots of later seals, even if their stamps are equal.
 func (s *shard) place(stamp uint64) (k int, found bool) {
 	l := &s.waiting
 	if k = l.Len() - 1; k < 0 || l.Entry(k).Stamp != stamp {

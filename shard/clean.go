@@ -165,9 +165,9 @@ func (a *Arena) resetsPaid(removals uint32) uint32 {
 // after the snapshot name nothing in it. Slots that are vacant then skip some lives at once.
 // A live slot must keep its handle, so it skips them when it is reclaimed.
 
-// LeastSkip is how many lives the slots of a restored pool skip at least, if a SkipShare-th of all
-// their lives is more. So often a slot may have been used after the snapshot, and none of its handles
-// is accepted. A greater number would leave fewer lives: a slot loses at most a SkipShare-th of them.
+// LeastSkip is the least number of lives that a restored slot skips, if a SkipShare-th of all its
+// lives is more. If a slot was reused fewer times than that after the snapshot, none of those handles is
+// accepted. A greater number would leave fewer lives: a slot loses at most a SkipShare-th of them.
 const (
 	LeastSkip = 1 << 16
 	SkipShare = 500

@@ -17,8 +17,8 @@ import "coatcheck/shard/slots"
 const clearMost = 16 * slots.Batch
 
 // ClearExpired zeroes the values of removed slots whose grace period is over and that are not
-// held. There must be no Reset. Whatever other goroutines do, it visits hardly more slots than
-// wait when it comes to their shard. Each call visits once more the slots of a batch in which it
+// held. There must be no Reset. It visits each slot that waits when it comes to the slot's
+// shard about once, however many are removed meanwhile. Each call visits once more the slots of a batch in which it
 // found one held.
 func (a *Arena) ClearExpired() {
 	for _, s := range a.shards() {

@@ -26,8 +26,8 @@ func (a *Arena) Claim(frame uintptr) (*slots.Hook, uint64, error) {
 	return s.claim()
 }
 
-// claim is claimSlow for a call that has found no slot in the freelist, and that is over if it is
-// refused.
+// claim tries the fresh range and then claimSlow. It counts a refusal, so it is called once for each
+// insertion.
 func (s *shard) claim() (*slots.Hook, uint64, error) {
 	if slot, h := s.takeFresh(); slot != nil {
 		return slot, h, nil
@@ -138,8 +138,8 @@ const (
 )
 
 // scans returns how many times a search for a slot may scan the pin cells. If there are thousands
-// of guards, that is once in many searches, as removals make a scan once in many (reclaimPast).
-// The others go on to other shards and to new memory. A scan in each would take a hundred times
+// of guards, it returns 0 for most searches, so that one scan serves many of them, as it serves many
+// removals (reclaimPast). A search without a scan goes on to other shards and to new memory. A scan in each would take a hundred times
 // as long as the insertion does. An insertion that would be refused scans whatever it costs.
 func (s *shard) scans() int {
 	cells := uint32(s.arena.scanned())

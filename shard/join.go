@@ -17,9 +17,9 @@ import (
 // and a search among them for each guard. So next time there must be twice as many, and those that
 // came meanwhile must pay for the scan.
 //
-// A pin that is under way may still bring an older epoch than all that the scan finds, between
-// the stamps of a batch. It delays all of that, until an insertion would be refused: that cuts
-// the batch in two.
+// The scan misses a Pin that has read the epoch and not yet claimed its cell. Its epoch may lie
+// between the stamps of a joined batch. Then the guard delays the whole batch, until an insertion
+// would be refused, which cuts the batch in two.
 func (s *shard) joinIfMany() {
 	l := &s.waiting
 	if l.Len() == waitingMost {

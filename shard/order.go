@@ -14,8 +14,8 @@ import (
 // would have found it in the original.
 //
 // Stamps are kept as ages, in epochs. The copy has a Domain of its own, which begins anew. Only the
-// order of stamps decides anything, and whether two are equal. So the copy's stamps are as many as
-// there are ages, one after the other; no guard of the copy is older than any of them.
+// order of stamps decides anything, and whether two are equal. So the copy takes one new
+// stamp for each distinct age, the oldest first. All its guards are younger.
 //
 // What is in no list belongs to somebody: to a magazine, a Reservation, a Ref. In the copy it is
 // vacant behind all others, and has burnt a life, as in any other copy.

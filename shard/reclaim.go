@@ -161,8 +161,8 @@ func (s *shard) passesAsIs(oldest uint64) bool {
 }
 
 // refuseRound is reclaimRound for an insertion that would be refused, which holds all locks: it
-// looks at every slot that waits and may have passed. What was sealed before pins were found is
-// its concern.
+// looks at every slot that waits and may have passed. It looks only at slots that were sealed before
+// the scan that found pins.
 func (s *shard) refuseRound(target *shard, pins epoch.Pins) (r round) {
 	s.unworn.Store(0) // the arena has no slot that was never used, or may not make it
 	r.begin(s, target, reclaimMost)

@@ -103,7 +103,7 @@ func (s *shard) retire(slot *slots.Hook, h, seen uint64) {
 	}
 }
 
-// push is retire for a slot that note has noted. Success of a push gives the slot away, to the
+// push pushes a slot that has its stamp and is counted. Success of a push gives the slot away, to the
 // goroutine that seals it. Failure means that another removal has pushed, or that a seal has taken
 // all that waited.
 func (s *shard) push(slot *slots.Hook, h, seen uint64) {
