@@ -74,8 +74,8 @@ func PagesOf(size uintptr, capacity uint64) PageSizes {
 // Code is a number for the sizes. It is above 31, unlike that of the equal pages of earlier versions.
 func (s PageSizes) Code() uint64 { return uint64(s.Unit) | uint64(s.Page+1)<<8 | uint64(s.Most+1)<<16 }
 
-// nextPage returns how many slots the next page has. With Preallocate, the pages of what takes the place
-// of exhausted slots grow as those of a pool of their own.
+// nextPage returns how many slots the next page has. With Preallocate, slots that replace
+// exhausted ones get pages that grow from one unit again.
 func (t *Table) nextPage(old *PageTable) uint64 {
 	size := uint64(old.Limit)
 	if size < t.whole {
