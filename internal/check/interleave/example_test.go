@@ -62,14 +62,14 @@ func Example() {
 	// Output:
 	// popped 0, and 7 was pushed
 	//     1 producer                  start
-	//     2 producer   push           Load    word #1                      = 0
-	//     3 producer   push           Load    word #2                      = 0
-	//     4 producer   push           Store   word #1                      ← 1
+	//     2 producer   push           Load    word #1                      = 0                             interleave/example_test.go:21
+	//     3 producer   push           Load    word #2                      = 0                             interleave/example_test.go:22
+	//     4 producer   push           Store   word #1                      ← 1                             interleave/example_test.go:25
 	//       ---- consumer
 	//     5 consumer                  start
-	//     6 consumer   pop            Load    word #2                      = 0
-	//     7 consumer   pop            Load    word #1                      = 1
-	//     8 consumer   pop            Load    word #3                      = 0
-	//     9 consumer   pop            Store   word #2                      ← 1
-	//       producer   push           is about to Store word #3
+	//     6 consumer   pop            Load    word #2                      = 0                             interleave/example_test.go:31
+	//     7 consumer   pop            Load    word #1                      = 1                             interleave/example_test.go:32
+	//     8 consumer   pop            Load    word #3                      = 0                             interleave/example_test.go:35
+	//     9 consumer   pop            Store   word #2                      ← 1                             interleave/example_test.go:36
+	//       producer   push           is about to Store word #3                       interleave/example_test.go:26
 }
