@@ -88,6 +88,13 @@ func (s *shard) BacklogBytes() int64 { return s.bytes() }
 
 func (s *shard) Scans() int { return s.scans() }
 
+// RoundPaidBy is a round for which so many removals pay.
+func (s *shard) RoundPaidBy(paid uint32) {
+	s.lock()
+	var r round
+	s.roundAndUnlock(&r, nil, paid)
+}
+
 // Round is one round of reclaiming, with its Resets. It returns how many slots it visited.
 func (s *shard) Round(target *shard) (visits int, unfinished bool) {
 	s.lock()

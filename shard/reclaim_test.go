@@ -461,3 +461,24 @@ func TestPushesThatDidNotGetTheLockArePaidFor(t *testing.T) {
 	}
 	t.Fatalf("%d slots are not sorted", s.Unsorted())
 }
+
+// TestSealedSlotsDoNotPassByAnEarlierScan: a scan finds no guard, and then thousands are pinned, so that
+// the next round cannot pay for a scan of their cells. What was removed under them must not pass.
+func TestSealedSlotsDoNotPassByAnEarlierScan(t *testing.T) {
+	for _, stampPerSlot := range []bool{false, true} {
+		r := newRig[uint64](t, setup[uint64]{slots: 4 * slots.Batch, stampPerSlot: stampPerSlot})
+		s := r.shards[0]
+		hs := r.fill(t, s, 2*slots.Batch, number)
+		r.remove(t, s, hs[:slots.Batch]...)
+		r.reclaim(t, s)
+		for range 5000 {
+			r.arena.Domain.Pin()
+		}
+		require.Greater(t, r.arena.Domain.Scanned(), 5000)
+		r.leave(t, s, hs[slots.Batch:]...)
+		for range 3 {
+			s.RoundPaidBy(1)
+			require.Equal(t, slots.Batch, s.Pending(), "slots passed under guards that were pinned before their removal")
+		}
+	}
+}
