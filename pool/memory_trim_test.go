@@ -150,3 +150,15 @@ func TestTrimLeavesFixedPoolsAlone(t *testing.T) {
 	require.Zero(t, single.Trim())
 	require.Equal(t, before.Bytes, single.Stats().Bytes)
 }
+
+// TestTrimKeepsTheRestOfAPage: the slots of a page in use that no shard had yet, in front of pages that
+// Trim gives up, are still there for insertions.
+func TestTrimKeepsTheRestOfAPage(t *testing.T) {
+	const capacity = 3000
+	p := pool.Must(&pool.Options[int]{Capacity: capacity, Shards: 1})
+	hs := testkit.Fill(t, p, 520, testkit.Number) // some batches of the page that begins at 512
+	p.Grow(2000)
+	require.Positive(t, p.Trim(), "Trim gives up what Grow made")
+	hs = append(hs, testkit.Fill(t, p, capacity-len(hs), testkit.Number)...)
+	require.Len(t, hs, capacity)
+}
