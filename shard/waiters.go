@@ -51,7 +51,7 @@ type queue struct {
 	// head is the first call, or nil.
 	//
 	//	writers  join and leave, under mu
-	//	readers  Indexes
+	//	readers  all
 	head atom.Pointer[waiter]
 }
 

@@ -104,7 +104,7 @@
 // one, give them a common parent; then InsertAfter, Children and Move apply to them.
 //
 // Links lie in values, not in the columns of a table. Records of a table move, and its
-// readers and writers exclude forEach other. This package relies on guards and on slots that
+// readers and writers exclude each other. This package relies on guards and on slots that
 // stay in place, so the two could share nothing.
 //
 // # Cost

@@ -139,4 +139,5 @@ func (p *SpareArrays) List(bag []Cached) (l Arrays) {
 	return l
 }
 
+// ArrayBytes is the memory of an array.
 const ArrayBytes = int64(unsafe.Sizeof(Array{}))

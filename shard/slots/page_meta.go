@@ -16,7 +16,7 @@ type PageMeta struct {
 	// homes has one number for homeSlots slots: that of their home shard, from 1, or 0 for
 	// none. A restored pool's slots have no home until a shard takes them.
 	//
-	//	writers  SetHome, for the owner of a Slot
+	//	writers  SetHome, for the owner of a slot
 	//	readers  Home
 	homes []atom.Uint32
 

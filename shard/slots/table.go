@@ -111,7 +111,7 @@ type Table struct {
 	// RecommitRange is the rest of the pages that Trim gave up and that were brought back last:
 	// a run, as in shard.fresh.
 	//
-	//	writers  Allot, and Trim of an arena as the owner of Indexes lists, by compare-and-swap; recommit,
+	//	writers  Allot, and Trim of an arena as the owner of all lists, by compare-and-swap; recommit,
 	//	         under mu, when it is empty; the goroutine that restores an arena
 	RecommitRange Run
 
