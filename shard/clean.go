@@ -12,13 +12,23 @@ import (
 // reports false if the slot has no other life, or is held.
 func (a *Arena) recycle(slot *slots.Hook, i uint32, word uint64, held bool) (now uint64, ok bool) {
 	now, owned, reusable := a.finishGrace(slot, i, word, held)
-	if owned && (a.Pointers || !reusable) {
+	switch {
+	case owned && reusable:
+		a.renew(slot)
+	case owned:
 		a.Clear(slot)
 	}
-	if slots.Poisons && owned && reusable {
+	return now, owned && reusable
+}
+
+// renew makes the value of a slot that has another life ready for it.
+func (a *Arena) renew(slot *slots.Hook) {
+	if a.Pointers {
+		a.Clear(slot)
+	}
+	if slots.Poisons {
 		a.Fill(slot)
 	}
-	return now, owned && reusable
 }
 
 // renewAll makes the slots of an array ready for their next life, which each of them has. It returns
@@ -27,12 +37,7 @@ func (a *Arena) renewAll(b *slots.Array) int {
 	t := a.Table.Pages()
 	cost.Slots(int(b.N))
 	for _, i := range b.Slots[:b.N] {
-		if a.Pointers {
-			a.Clear(t.At(i))
-		}
-		if slots.Poisons {
-			a.Fill(t.At(i))
-		}
+		a.renew(t.At(i))
 	}
 	return int(b.N)
 }
