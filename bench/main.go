@@ -134,7 +134,7 @@ var inWords = func() (rows []report.Row) {
 var (
 	programs = []report.Row{
 		{Text: "Fork and join, a job: by `Pointer`", Question: "ForkJoin", Ours: peer.NamePool},
-		{Text: "Fork and join: under a Guard, with a Worker", Question: "ForkJoin", Ours: peer.NameGuard},
+		{Text: "Fork and join: under a Guard", Question: "ForkJoin", Ours: peer.NameGuard},
 		{Text: "Fork and join: in a `Pool[*T]`", Question: "ForkJoin", Ours: apps.NamePoolPointers},
 		{Text: "Graph of jobs with priorities, a job", Question: "Graph", Ours: peer.NamePool},
 		{Text: "Timer wheel, a timer", Question: "Timers", Ours: peer.NamePool},

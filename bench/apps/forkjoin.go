@@ -9,7 +9,8 @@ import (
 
 // forkJoin counts the leaves of a tree of jobs. A job forks two, unless it is a leaf. The
 // goroutine that ends the second of them goes on with their parent, and adds up the results.
-// Only the goroutine that runs a job removes it, so it needs no guard.
+// Only the goroutine that runs a job removes it, so it needs no guard. In our versions each goroutine
+// has a Worker.
 var forkJoin = App{
 	ID:    "ForkJoin",
 	Title: "Fork and join: a job of 64 bytes",
@@ -66,22 +67,26 @@ func (j *poolJob) begin(parent pool.Handle[poolJob], leaves uint64) {
 
 func joinPool(leaves uint64, goroutines int) uint64 {
 	jobs := pool.Must[poolJob](nil)
-	fork := func(parent pool.Handle[poolJob], leaves uint64) pool.Handle[poolJob] {
-		return inserted(jobs.InsertFunc(func(_ pool.Handle[poolJob], j *poolJob) { j.begin(parent, leaves) }))
+	fork := func(w *pool.Worker[poolJob], parent pool.Handle[poolJob], leaves uint64) pool.Handle[poolJob] {
+		return inserted(w.InsertFunc(func(_ pool.Handle[poolJob], j *poolJob) { j.begin(parent, leaves) }))
 	}
-	c := newCrew(goroutines, fork(0, leaves))
+	root := jobs.Worker()
+	c := newCrew(goroutines, fork(root, 0, leaves))
+	root.Close()
 	return c.run(func(own []pool.Handle[poolJob]) {
+		w := jobs.Worker()
+		defer w.Close()
 		for h, ok := c.next(&own); ok; h, ok = c.next(&own) {
 			j, _ := jobs.Pointer(h)
 			if j.leaves > 1 {
 				for _, leaves := range j.halves() {
-					own = append(own, fork(h, leaves))
+					own = append(own, fork(w, h, leaves))
 				}
 				continue
 			}
 			for sum, last := uint64(1), true; last; {
 				parent := j.parent
-				jobs.Remove(h)
+				w.Remove(h)
 				if h = parent; h.IsZero() {
 					c.end(sum)
 					break
@@ -93,7 +98,7 @@ func joinPool(leaves uint64, goroutines int) uint64 {
 	})
 }
 
-// joinGuard holds a guard, pinned anew after 64 jobs, and a Worker on each goroutine.
+// joinGuard holds a guard on each goroutine, pinned anew after 64 jobs and while it waits for one.
 func joinGuard(leaves uint64, goroutines int) uint64 {
 	jobs := pool.Must[poolJob](nil)
 	fork := func(w *pool.Worker[poolJob], parent pool.Handle[poolJob], leaves uint64) pool.Handle[poolJob] {
@@ -105,11 +110,17 @@ func joinGuard(leaves uint64, goroutines int) uint64 {
 	return c.run(func(own []pool.Handle[poolJob]) {
 		w := jobs.Worker()
 		defer w.Close()
-		h, ok := c.next(&own)
-		g, runs := jobs.Pin(), 0
-		for ; ok; h, ok = c.next(&own) {
-			if runs++; runs%64 == 0 {
+		g := jobs.Pin()
+		for runs := 1; ; runs++ {
+			anew := runs%64 == 0 || len(own) == 0 // then it may wait, and a guard keeps what others remove
+			if anew {
 				g.Unpin()
+			}
+			h, ok := c.next(&own)
+			if !ok {
+				return
+			}
+			if anew {
 				g = jobs.Pin()
 			}
 			j, _ := g.Pointer(h)
@@ -140,23 +151,27 @@ type ownedJob struct {
 
 func joinPoolPointers(leaves uint64, goroutines int) uint64 {
 	jobs := pool.Must[*ownedJob](nil)
-	fork := func(parent pool.Handle[*ownedJob], leaves uint64) pool.Handle[*ownedJob] {
+	fork := func(w *pool.Worker[*ownedJob], parent pool.Handle[*ownedJob], leaves uint64) pool.Handle[*ownedJob] {
 		j := &ownedJob{parent: parent, work: work{leaves: leaves}}
 		j.waits.Store(2)
-		return inserted(jobs.Insert(j))
+		return inserted(w.Insert(j))
 	}
-	c := newCrew(goroutines, fork(0, leaves))
+	root := jobs.Worker()
+	c := newCrew(goroutines, fork(root, 0, leaves))
+	root.Close()
 	return c.run(func(own []pool.Handle[*ownedJob]) {
+		w := jobs.Worker()
+		defer w.Close()
 		for h, ok := c.next(&own); ok; h, ok = c.next(&own) {
 			j, _ := jobs.Get(h)
 			if j.leaves > 1 {
 				for _, leaves := range j.halves() {
-					own = append(own, fork(h, leaves))
+					own = append(own, fork(w, h, leaves))
 				}
 				continue
 			}
 			for sum, last := uint64(1), true; last; {
-				jobs.Remove(h)
+				w.Remove(h)
 				if h = j.parent; h.IsZero() {
 					c.end(sum)
 					break

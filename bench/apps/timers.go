@@ -17,14 +17,14 @@ var timers = App{
 	ID:    "Timers",
 	Title: "Timer wheel: a timer that is stopped, and another that is started",
 	Versions: []Version{
-		{peer.NamePool, timed(func() wheel[pool.Handle[poolTimer]] { return &poolWheel{all: pool.Must[poolTimer](nil)} })},
-		{NamePointers, timed(func() wheel[*pointerTimer] { return &pointerWheel{} })},
-		{peer.NameMap, timed(func() wheel[uint64] { return &namedWheel{all: newLocked[uint32]()} })},
-		{peer.NameXsync, timed(func() wheel[uint64] { return &namedWheel{all: newXsync[uint32]()} })},
+		{peer.NamePool, timed(newPoolWheel)},
+		{NamePointers, timed(func() func() wheel[*pointerTimer] { return shared[*pointerTimer](&pointerWheel{}) })},
+		{peer.NameMap, timed(func() func() wheel[uint64] { return shared[uint64](&namedWheel{all: newLocked[uint32]()}) })},
+		{peer.NameXsync, timed(func() func() wheel[uint64] { return shared[uint64](&namedWheel{all: newXsync[uint32]()}) })},
 	},
 }
 
-// wheel is a wheel on a contestant, which any goroutine may use at once. N is what names a timer.
+// wheel is a wheel on a contestant, as one goroutine uses it. N is what names a timer.
 type wheel[N any] interface {
 	start(connection, due uint32) N
 	// stop reports whether it stopped the timer, which has not fired then.
@@ -32,6 +32,9 @@ type wheel[N any] interface {
 	// fire fires the timers that are due at a tick, and returns their number.
 	fire(tick uint32) uint64
 }
+
+// shared returns the same wheel for each goroutine.
+func shared[N any](w wheel[N]) func() wheel[N] { return func() wheel[N] { return w } }
 
 const (
 	ticks   = 1024 // buckets
@@ -51,8 +54,19 @@ type poolWheel struct {
 	}
 }
 
-func (w *poolWheel) start(connection, due uint32) pool.Handle[poolTimer] {
-	h, b := inserted(w.all.Insert(poolTimer{connection})), &w.buckets[due%ticks]
+// ownWheel is the wheel with a Worker of the goroutine.
+type ownWheel struct {
+	*poolWheel
+	own *pool.Worker[poolTimer]
+}
+
+func newPoolWheel() func() wheel[pool.Handle[poolTimer]] {
+	w := &poolWheel{all: pool.Must[poolTimer](nil)}
+	return func() wheel[pool.Handle[poolTimer]] { return ownWheel{w, w.all.Worker()} }
+}
+
+func (w ownWheel) start(connection, due uint32) pool.Handle[poolTimer] {
+	h, b := inserted(w.own.Insert(poolTimer{connection})), &w.buckets[due%ticks]
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if n := len(b.timers); n == cap(b.timers) {
@@ -65,14 +79,14 @@ func (w *poolWheel) start(connection, due uint32) pool.Handle[poolTimer] {
 	return h
 }
 
-func (w *poolWheel) stop(h pool.Handle[poolTimer], _ uint32) bool { return w.all.Remove(h) }
+func (w ownWheel) stop(h pool.Handle[poolTimer], _ uint32) bool { return w.own.Remove(h) }
 
-func (w *poolWheel) fire(tick uint32) (n uint64) {
+func (w ownWheel) fire(tick uint32) (n uint64) {
 	b := &w.buckets[tick%ticks]
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, h := range b.timers {
-		if w.all.Remove(h) {
+		if w.own.Remove(h) {
 			n++
 		}
 	}
@@ -80,13 +94,13 @@ func (w *poolWheel) fire(tick uint32) (n uint64) {
 	return n
 }
 
-func timed[N any](open func() wheel[N]) func(Load) Outcome {
+func timed[N any](open func() func() wheel[N]) func(Load) Outcome {
 	return func(l Load) Outcome {
-		w, connections := open(), max(l.share(100_000)/l.Goroutines, 1)
+		enter, connections := open(), max(l.share(100_000)/l.Goroutines, 1)
 		requests, perTick := 8*connections, uint64(max(connections*l.Goroutines/200, 1))
 		var now, clock, fired atomic.Uint64
 		stopped := each(l.Goroutines, func(goroutine int) (stopped uint64) {
-			random := rand.New(rand.NewPCG(1, uint64(goroutine)))
+			w, random := enter(), rand.New(rand.NewPCG(1, uint64(goroutine)))
 			type connection struct {
 				timer N
 				due   uint32
@@ -115,7 +129,7 @@ func timed[N any](open func() wheel[N]) func(Load) Outcome {
 			}
 			return stopped
 		})
-		early := fired.Load()
+		early, w := fired.Load(), enter()
 		for tick := range uint32(ticks) {
 			fired.Add(w.fire(tick))
 		}
