@@ -145,15 +145,7 @@ func (x *tree) unlinked(path, text string) (wrong []string) {
 		}
 	}
 	for to := range matches(`\]\(([^)#:\s]+)(?:#[^)]*)?\)`, code.ReplaceAllString(text, "")) {
-		file := pathpkg.Join(pathpkg.Dir(path), to)
-		// On GitHub, a workflow's page and badge are above the files, and so is the form for
-		// reports.
-		if file == "../../security/advisories/new" {
-			continue
-		} else if workflow, found := strings.CutPrefix(file, "../../actions/workflows/"); found {
-			file = ".github/workflows/" + strings.TrimSuffix(workflow, "/badge.svg")
-		}
-		if !slices.Contains(x.files, file) {
+		if !slices.Contains(x.files, pathpkg.Join(pathpkg.Dir(path), to)) {
 			wrong = append(wrong, path+": "+to)
 		}
 	}
@@ -206,8 +198,5 @@ func f(x *T) {
 		"P2: nothing in observes", "P2: nothing in publishes", "P3: nothing in DESIGN.md", "P3: nothing in observes",
 	}, x.unpaired())
 	require.ElementsMatch(t, []string{"pool/p.go: I7", "pool/p.go: P3"}, x.undefined())
-	x.files = append(x.files, ".github/workflows/w.yml")
-	require.Equal(t, []string{"a.md: ../../actions/workflows/v.yml/badge.svg"},
-		x.unlinked("a.md", "[![b](../../actions/workflows/w.yml/badge.svg)](../../actions/workflows/w.yml) ![b](../../actions/workflows/v.yml/badge.svg)"))
 	require.ElementsMatch(t, []string{"docs/a.md: b.md", "docs/a.md: TestGone"}, x.unlinked("docs/a.md", "[x](b.md#c), [y](../pool/p.go), [z](https://example.com/d), `[T](nil)`, TestGone"))
 }

@@ -48,17 +48,3 @@ func TestCheckFindsWhatIsMissing(t *testing.T) {
 	must(t, os.WriteFile(file, []byte("module "+elsewhere+"/pool/metrics\n"), 0o666))
 	finds("pool/metrics/go.mod: want it to require")
 }
-
-func TestBadgesBelongToTheRepository(t *testing.T) {
-	const text = "# a\n[![b](../../actions/w/badge.svg)](../../actions/w)\n\nc\n"
-	for path, want := range map[string]string{
-		"github.com/you/coatcheck":      "# a\n[![b](https://github.com/you/coatcheck/actions/w/badge.svg)](https://github.com/you/coatcheck/actions/w)\n\nc\n",
-		"github.com/you/all/coatcheck":  "# a\n[![b](https://github.com/you/all/actions/w/badge.svg)](https://github.com/you/all/actions/w)\n\nc\n",
-		"example.net/coatcheck":         "# a\n\nc\n",
-		"example.net/you/all/coatcheck": "# a\n\nc\n",
-	} {
-		if got := (&mentions{new: path}).badges(text); got != want {
-			t.Errorf("%s: %q", path, got)
-		}
-	}
-}

@@ -130,7 +130,7 @@ func (m *mentions) renamed(name, text string) (string, error) {
 	after := m.inText(text)
 	switch {
 	case name == "README.md" || name == "docs/install.md":
-		return m.inDocument(m.badges(after))
+		return m.inDocument(after)
 	case filepath.Ext(name) == ".go" && after != text:
 		formatted, err := format.Source([]byte(after)) // longer paths move comments beside them
 		return string(formatted), err

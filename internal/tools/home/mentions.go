@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"regexp"
-	"slices"
 	"strings"
 
 	"golang.org/x/mod/modfile"
@@ -77,17 +76,4 @@ func (m *mentions) inDocument(text string) (string, error) {
 		return "", errors.New(homeless + " without " + housed)
 	}
 	return before + "```sh\ngo get " + m.new + "/pool@latest\n```\n" + after, nil
-}
-
-// relative is how a document links to the workflows of its repository on GitHub.
-const relative = "](../../actions/"
-
-// badges makes the links to workflows absolute, since they are read elsewhere as well. On
-// another host than GitHub they lead nowhere, so their lines go.
-func (m *mentions) badges(text string) string {
-	if elements := strings.Split(m.new, "/"); elements[0] == "github.com" && len(elements) > 2 {
-		return strings.ReplaceAll(text, relative, "](https://"+strings.Join(elements[:3], "/")+"/actions/")
-	}
-	lines := strings.SplitAfter(text, "\n")
-	return strings.Join(slices.DeleteFunc(lines, func(line string) bool { return strings.Contains(line, relative) }), "")
 }
