@@ -26,8 +26,6 @@
 // A guard that is never unpinned keeps everything retired after it from being reused.
 // [Domain.Scan] counts guards and returns the epoch of the oldest, and [Domain.Age] its age.
 //
-// The terms are those of C++26's rcu_domain and of crossbeam. The scheme is epoch-based reclamation
-// (Fraser, 2004), with one cell a guard and stamps that are compared with the oldest guard's epoch,
-// instead of three bags and a counter modulo three. DESIGN.md has the proof (L3). What was rejected
-// stands beside the code, and what would change it in DESIGN.md.
+// The terms are those of C++26's rcu_domain and of crossbeam. DESIGN.md has the proof (L3), and the
+// papers.
 package epoch

@@ -43,7 +43,4 @@
 //	snapshot.go      what a snapshot reads, and how a pool is built from one
 //	order.go         the order of reuse, for snapshots of replays; order_restore.go puts it back
 //	sizes.go         the sizes that are smaller in builds that explore schedules
-//
-// The freelist is Treiber's stack (1986). What is new is that the slot's generation is its tag,
-// so that no argument about a counter's width is needed, and that a stack serves as a queue.
 package shard

@@ -73,9 +73,6 @@
 // memory of its largest frame, eight bytes a command, and sixteen a function; Apply allocates
 // two small lists.
 //
-// Create, destroy and playback of command buffers are Insert, Remove and Apply here. The
-// idea is that of the command buffers of graphics interfaces and of entity component
-// systems, where structural changes wait for a point at which nothing iterates. There a
-// new entity often has no name before that point, or a provisional one, and a buffer that
-// is dropped leaks what it has reserved.
+// Create, destroy and playback of an entity component system's command buffers are Insert, Remove
+// and Apply here.
 package command

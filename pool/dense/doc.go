@@ -79,9 +79,6 @@
 // refused except about one in 2^30. No debug build can tell the two kinds apart, since
 // nothing in a handle does.
 //
-// The words are those of handle managers in game engines, where entities are marked as
-// they die and a refresh partitions an array by state. The structure is a sparse set,
-// which finds the value behind a handle through one indirection: Values is its dense
-// side, and the sparse side is hidden. Here the marks are two bitmaps that goroutines set
-// concurrently. Refresh reads the dead from them in order, so nothing is sorted.
+// The structure is a sparse set: Values is its dense side, and the sparse side is hidden. The marks
+// are two bitmaps that goroutines set concurrently, and from which Refresh reads the dead in order.
 package dense

@@ -3,8 +3,6 @@
 // so that a program gets only the modules that it uses. Both report the pools that are
 // registered with package poolhttp.
 //
-// Where go.mod has a replacement for the pool, it needs one for this module as well:
-//
-//	go mod edit -replace coatcheck/pool/metrics=../coatcheck/pool/metrics
-//	go get coatcheck/pool/metrics/poolprom
+// Where go.mod has a replacement for the pool, it needs one for this module as well
+// (docs/install.md).
 package metrics

@@ -117,8 +117,4 @@
 //
 // In entity component systems this is the hierarchy, or the relationship component: its
 // destroy with all children is [Forest.Remove], and its set parent is [Forest.Move].
-//
-// Links within the values are as old as linked lists. With generations in the links, this
-// follows the "large array of things" of handmade game engines. The readers' protocol is
-// Lamport's sequence lock, with stamps as in multi-version databases.
 package tree
