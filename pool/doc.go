@@ -2,8 +2,8 @@
 // cannot dangle.
 //
 // A [Handle] names one value. Once the value is removed, the pool refuses the handle, even when
-// another value has its place, which is called a slot. It works like a coat check: a ticket names
-// one visit to one hook. The hook is used again, and the old ticket is refused.
+// another value has its place, which is called a slot. In the same way a coat check refuses an old
+// ticket, even when another coat hangs on the hook.
 //
 //	p := pool.Must[*Conn](nil)
 //	h, err := p.Insert(conn) // 64 bits, comparable, without pointers
@@ -11,29 +11,24 @@
 //	c, ok := p.Get(h)        // false if it was removed
 //	p.Remove(h)              // true for exactly one caller
 //
-// A pool is for values that come and go and refer to one another, such as jobs, entities,
-// connections and timers. A pointer keeps its value alive and does not tell that the value was
-// removed. An index into a slice also names the next value in that place. A handle does neither.
+// Use it for jobs, entities, connections, timers: values that come and go, and refer to one another. A
+// pointer keeps its value alive and does not tell that the value was removed. An index into a slice
+// also names the next value in that place. A handle does neither.
 //
 // # Who removes it
 //
 // Decide this first, because it tells which call to use.
 //
-//   - Nobody else removes the value while you use it, as when a goroutine runs a job and then
-//     removes it: [Pool.Pointer]. Its pointer is valid until the removal; then the slot may have
-//     another value. It costs what [Pool.Contains] costs.
-//   - Others may remove it, and you need it for a moment: [Pool.View], or [Pool.Pin] and
-//     [Guard.Pointer] for many look-ups. While a [Guard] is pinned, its pointers stay valid,
-//     because no slot that any goroutine removes is reused. If the goroutine that pinned it is
-//     preempted, the slots wait 10 ms or more.
-//   - Others may remove it, and you need it for long: [Pool.Hold], which returns a [Ref]. Other
-//     slots are reused meanwhile.
+//   - Nobody else, while you use the value: [Pool.Pointer].
+//   - Others, and you need it for a moment: [Pool.View]. For many look-ups: [Pool.Pin] and
+//     [Guard.Pointer].
+//   - Others, and you need it for long: [Pool.Hold], which returns a [Ref].
 //   - The value is small and does not change: [Pool.Get], which returns a copy.
-//   - You allocate the objects anyway, or use them after their handles are stale: a Pool[*T].
-//     There Get copies the pointer. The garbage collector scans the pool and the objects.
+//   - You allocate the objects anyway, or use them after their handles are stale: a Pool[*T],
+//     and Get, which copies the pointer. The garbage collector scans the pool and the objects.
 //
-// None of these locks a value. If several goroutines use one value and one of them writes, they
-// need a mutex or atomics in T, as with any pointer, even if each has pinned a Guard.
+// None of these locks a value. Goroutines that share one, one of them writing, need a mutex or
+// atomics in T, even under Guards.
 //
 // # Using a pool
 //
@@ -44,9 +39,8 @@
 // tag coatcheck_debug, Get, MustGet and Take log the first such copy of each T; go test shows the
 // log with -v.
 //
-// Any number of goroutines may use a [Pool] at once. [Pool.Insert], Get and [Pool.Remove] take
-// amortized constant time. Get never waits. DESIGN.md lists under Liveness what waits, and for
-// what.
+// [Pool.Insert], Get and [Pool.Remove] take amortized constant time. Get never waits. DESIGN.md lists
+// under Liveness what waits, and for what.
 //
 // Pin a Guard for a burst of look-ups, not for a lifetime:
 //
