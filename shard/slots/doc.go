@@ -23,7 +23,9 @@
 //	limbo.go      removed slots: a stack that is taken whole
 //	run.go        a range of slots that were never used
 //	chain.go      a list of slots in one goroutine's hands
+//	array.go      what repeats a chain, so that its slots are loaded without following links
 //	cached.go     a slot with the handle that it will have
 //	timeline.go   a list in the order of stamps
 //	sizes.go      the sizes that are smaller in builds that explore schedules
+//	debug_on.go   what the tag coatcheck_debug adds: what writes to a vacant slot is found
 package slots
