@@ -4,19 +4,11 @@
 //
 // An arena has several shards, so that goroutines seldom contend for a word. A slot belongs to
 // no shard: it goes where it was removed, and every shard serves every page. A shard
-// owns only lists. A vacant slot is in exactly one of them, or owned by one goroutine (I3):
-//
-//	          pop                 Publish             unlink
-//	freelist ─────▶ owner ───────────────▶ live ─────────────▶ owner
-//	   ▲             │ ▲                                         │
-//	   │ deliver     │ └── fresh: never used                     │ retire
-//	   │             ▼ Abandon                                   ▼
-//	backlog ◀─────────────────────────── limbo ◀─────────────────┘
-//	             seal: all at once
+// owns only lists. A vacant slot is in exactly one of them, or owned by one goroutine (I3). DESIGN.md
+// has a picture of its way through them.
 //
 // Popping, publishing and removing take no lock. Code that fills a freelist or a fresh
-// range must hold a shard's lock (I9), and runs no user code meanwhile. So the holder of all
-// locks sees lists that only shrink, and knows when a pool is full.
+// range must hold a shard's lock (I9), and runs no user code meanwhile.
 //
 // Package slots has the memory of slots, and the lists in which they wait for each other. The files here:
 //
