@@ -54,6 +54,16 @@ func Arena[T any](p *Pool[T]) *shard.Arena { return &p.arena }
 
 func Domain[T any](p *Pool[T]) *tracedDomain { return &p.domain }
 
+// TracedOpen returns how many guards and Refs Options.TraceGuards has records of and takes to be open.
+func TracedOpen[T any](p *Pool[T]) (guards, refs int, traces bool) {
+	t := p.tracer
+	if t == nil {
+		return 0, 0, false
+	}
+	t.refresh()
+	return len(t.pinned), len(t.held), true
+}
+
 func Slot[T any](p *Pool[T], i uint32) *slots.Slot[T] { return slots.At[T](p.arena.Table.Pages(), i) }
 
 func Magazine[T any](w *Worker[T]) *shard.Magazine { return w.slots }

@@ -4,12 +4,15 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"runtime/pprof"
+	"slices"
 	"strings"
 	"sync"
 	"weak"
 
 	"coatcheck/epoch"
+	"coatcheck/internal/atom"
 	"coatcheck/pool/internal/trace"
+	"coatcheck/shard/slots"
 )
 
 // A tracer records who pinned guards and who holds Refs, of one in so many, for a pool with
@@ -23,10 +26,16 @@ type tracer struct {
 	period uint32
 	*opened
 
-	mu     sync.Mutex
-	pinned map[epoch.Guard]*trace.Item // under mu
-	held   map[*hold]*trace.Item       // under mu: it keeps Refs that are dropped, whose slots are lost anyway
-	limit  int                         // under mu: ask when so many are recorded
+	mu     atom.Mutex
+	pinned []tracedGuard         // under mu
+	held   map[*hold]*trace.Item // under mu: it keeps Refs that are dropped, whose slots are lost anyway
+	limit  int                   // under mu: ask when so many are recorded
+}
+
+// tracedGuard is a guard that was recorded, and may be unpinned by now.
+type tracedGuard struct {
+	guard epoch.Guard
+	item  *trace.Item
 }
 
 // askFrom is how many recorded guards a tracer does not ask about.
@@ -37,7 +46,7 @@ func (c *core) trace(period int) {
 	if period == 0 {
 		return
 	}
-	t := &tracer{period: uint32(period), opened: new(opened), pinned: map[epoch.Guard]*trace.Item{}, held: map[*hold]*trace.Item{}, limit: askFrom}
+	t := &tracer{period: uint32(period), opened: new(opened), held: map[*hold]*trace.Item{}, limit: askFrom}
 	c.tracer = t
 	clock(&c.domain).Trace(&epoch.Tracer{
 		Pinned: func(g epoch.Guard) {
@@ -47,7 +56,9 @@ func (c *core) trace(period int) {
 		},
 		Wrapped: t.forget,
 	})
-	runtime.SetFinalizer(&tracerSentinel{weak.Make(c), t.opened}, (*tracerSentinel).cycle)
+	if !slots.Exploring {
+		runtime.SetFinalizer(&tracerSentinel{weak.Make(c), t.opened}, (*tracerSentinel).cycle)
+	}
 }
 
 // drawn reports whether to record this one. A count would be a word that all pins write.
@@ -58,7 +69,7 @@ func (t *tracer) pin(g epoch.Guard) {
 	profile().Add(it, 1+trace.UserSkip()) // 0 begins in Add
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.pinned[g] = it
+	t.pinned = append(t.pinned, tracedGuard{g, it})
 	if len(t.pinned) >= t.limit {
 		t.ask()
 		t.limit = max(askFrom, 2*len(t.pinned))
@@ -66,31 +77,26 @@ func (t *tracer) pin(g epoch.Guard) {
 }
 
 // ask forgets the guards that are not pinned any more. The caller holds mu.
-func (t *tracer) ask() {
-	for g, it := range t.pinned {
-		if !g.Pinned() {
-			t.close(g, it)
-		}
-	}
-}
-
-// close forgets a guard that is not pinned any more. The caller holds mu.
-func (t *tracer) close(g epoch.Guard, it *trace.Item) {
-	delete(t.pinned, g)
-	t.guards.Close(it, "unpinned")
-	profile().Remove(it)
-}
+func (t *tracer) ask() { t.close(func(g epoch.Guard) bool { return !g.Pinned() }) }
 
 // forget forgets the guards of a cell, where a new one has its first word again. A record that stayed
 // would be another guard's.
 func (t *tracer) forget(guard epoch.Guard) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for g, it := range t.pinned {
-		if g.Beside(guard) {
-			t.close(g, it)
+	t.close(func(g epoch.Guard) bool { return g.Beside(guard) })
+}
+
+// close forgets the guards of which gone is true, which are not pinned any more. The caller holds mu.
+func (t *tracer) close(gone func(epoch.Guard) bool) {
+	t.pinned = slices.DeleteFunc(t.pinned, func(r tracedGuard) bool {
+		if !gone(r.guard) {
+			return false
 		}
-	}
+		t.guards.Close(r.item, "unpinned")
+		profile().Remove(r.item)
+		return true
+	})
 }
 
 // refresh is ask, for whoever reports.

@@ -77,6 +77,13 @@ func (a *actor) waits(name string, turns int) Handle[val] {
 	return inserts(c)
 }
 
+// briefly is at for a verb that waits for a slot, until others had a few turns, or have ended.
+func (a *actor) briefly(name string, inner func()) Handle[val] {
+	c := a.call(name, inner)
+	c.Context = a.brief()
+	return inserts(c)
+}
+
 // do does what is no verb, as an operation with this name.
 func (a *actor) do(op string, f func()) {
 	a.enter(op)
@@ -88,6 +95,7 @@ func (a *actor) do(op string, f func()) {
 // collector drops no block in the middle of a run.
 func (a *actor) reserve(by string) *Reservation[val] {
 	c := a.call(by, nil)
+	c.Context = a.brief()
 	c.Do()
 	r := c.Open
 	if r == nil {
@@ -150,6 +158,20 @@ func (a *actor) pin(h Handle[val]) *reader {
 		a.under("Guard.Pointer", rd, nil, h)
 	}
 	return rd
+}
+
+// crowd pins so many guards, and unpins all but the one in the middle.
+func (a *actor) crowd(n int) *reader {
+	all := make([]*reader, n)
+	for i := range all {
+		all[i] = a.pin(0)
+	}
+	for i, rd := range all {
+		if i != n/2 {
+			a.unpin(rd)
+		}
+	}
+	return all[n/2]
 }
 
 // under calls a verb of a guard, if that is pinned. What it sees is watched.

@@ -51,6 +51,9 @@ func (d *drawer) swarm() {
 		if d.odds(20) {
 			w *= 5
 		}
+		if verbList[i].name == "Crowd" && !d.odds(20) {
+			w = 0 // it has as many steps as all else
+		}
 		d.weights = append(d.weights, w)
 	}
 }
@@ -154,9 +157,12 @@ func (d *drawer) options() {
 	}
 	s.Plain = !s.Reset && d.odds(25)
 	s.Copying = d.odds(50)
-	if d.odds(10) {
+	s.Traced = d.odds(5)
+	switch {
+	case s.Traced: // then guards have no row
+	case d.odds(10):
 		s.Cells = among(d, 2, 4)
-	} else if d.odds(25) {
+	case d.odds(25):
 		s.Most = among(d, 2, 4)
 	}
 }

@@ -175,5 +175,8 @@ func (w *world) figures(live, reserved, held, exhausted int) error {
 		return fmt.Errorf("%d values are live, %d slots reserved and %d exhausted, and there are %d guards and %d Refs; the slots say %d Refs, Len is %d, and Stats are %+v",
 			live, reserved, exhausted, pinned, refs, held, n, st)
 	}
+	if guards, held, traces := TracedOpen(w.p); traces && (guards != pinned || held != refs) {
+		return fmt.Errorf("%d guards and %d Refs are open; want as many recorded, not %d and %d", pinned, refs, guards, held)
+	}
 	return nil
 }

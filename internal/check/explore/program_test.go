@@ -46,6 +46,7 @@ type settings struct {
 	Most                       int  // cells of the longest row, and none before the first Pin; 0: a row of one
 	Spreads                    bool // it begins with one shard, and makes others where threads meet
 	Resets                     int  // how often Reset does what the program says
+	Traced                     bool // each guard and Ref is recorded
 	Roomy                      bool // there is a slot for each insertion, whatever the schedule
 }
 
@@ -87,6 +88,9 @@ func (s *settings) options() (o Options[val], sizes slots.PageSizes) {
 	}
 	if s.FIFO {
 		o.Reuse = FIFO
+	}
+	if s.Traced {
+		o.TraceGuards = 1
 	}
 	if s.Lives > 0 {
 		o.Origin = uint32(slots.LastGeneration - 2*(s.Lives-1))

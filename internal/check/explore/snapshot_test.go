@@ -5,8 +5,11 @@ package explore_test
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 
+	"coatcheck/internal/check/interleave"
+	"coatcheck/internal/check/verbs"
 	. "coatcheck/pool"
 	"coatcheck/shard/slots"
 )
@@ -39,8 +42,31 @@ func (v *val) UnmarshalBinary(b []byte) error {
 	return nil
 }
 
-// snapshot writes a snapshot; at the end of the run, what a copy has is judged.
-func (a *actor) snapshot() {
+// writer does inner at its first Write.
+type writer struct {
+	bytes.Buffer
+	inner func()
+}
+
+func (w *writer) Write(b []byte) (n int, err error) {
+	if inner := w.inner; inner != nil {
+		w.inner = nil
+		defer func() {
+			if x := recover(); x == verbs.ErrMeant {
+				err = verbs.ErrMeant // the snapshot ends, and the program goes on
+			} else if x != nil {
+				panic(x)
+			}
+		}()
+		interleave.Pause()
+		inner()
+	}
+	return w.Buffer.Write(b)
+}
+
+// snapshot writes a snapshot, whose writer does inner, if that is not nil; at the end of the run, what
+// a copy has is judged.
+func (a *actor) snapshot(inner func()) {
 	w := a.world
 	known = func() (hs []Handle[val]) {
 		for _, e := range w.entries {
@@ -51,11 +77,16 @@ func (a *actor) snapshot() {
 		}
 		return hs
 	}
-	var b bytes.Buffer
+	b := writer{inner: inner}
 	before := a.settledEntries()
-	a.enter("WriteTo").pins = true
+	f := a.enter("WriteTo")
+	f.pins = true
 	_, err := a.p.WriteTo(&b)
+	a.unwind(f)
 	a.leave()
+	if errors.Is(err, verbs.ErrMeant) {
+		return
+	}
 	var stay []Handle[val] // what cannot have been removed
 	for _, e := range before {
 		if !e.begun {

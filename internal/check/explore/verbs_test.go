@@ -126,15 +126,18 @@ func makeVerbs() []verb {
 				v.h[min(o.to+i, none)] = a.at("Insert", nil)
 			}
 		}},
-		{0, "insertWaits", ">", func(v *vars, a *actor, o *op) { v.h[o.to] = a.waits("InsertWait", math.MaxInt) }},
+		{0, "insertWaits", "a>", func(v *vars, a *actor, o *op) { v.h[o.to] = a.waits("InsertWait", math.MaxInt) }},
+		{4, "InsertWait", "a>", func(v *vars, a *actor, o *op) { v.h[o.to] = a.briefly("InsertWait", nil) }},
+		{2, "InsertFuncWait", "f>", func(v *vars, a *actor, o *op) { v.h[o.to] = a.briefly("InsertFuncWait", o.f(v, a)) }},
 		{8, "Synchronize", "n", func(v *vars, a *actor, o *op) { a.waits("Synchronize", max(o.n, 1)) }},
-		{2, "WriteTo", "", func(v *vars, a *actor, o *op) { a.snapshot() }},
+		{2, "WriteTo", "f", func(v *vars, a *actor, o *op) { a.snapshot(o.f(v, a)) }},
 
 		{usual, "Pin", "ahG", func(v *vars, a *actor, o *op) { v.g[o.into] = a.pin(o.handle(v)) }},
 		{4, "Hold", "hG", func(v *vars, a *actor, o *op) { v.g[o.into] = a.opens("Hold", o.handle(v)) }},
 		{0, "Read", "h", func(v *vars, a *actor, o *op) { a.unpin(a.pin(o.handle(v))) }},
 		{2, "Scan", "", func(v *vars, a *actor, o *op) { a.do("Scan", func() { Domain(a.p).Scan() }) }},
 		{2, "Meet", "", func(v *vars, a *actor, o *op) { a.do("Meet", func() { Domain(a.p).Meet() }) }},
+		{1, "Crowd", "nG", func(v *vars, a *actor, o *op) { v.g[o.into] = a.crowd(max(o.n, 1) * 34) }},
 		{8, "Unpin", "g", func(v *vars, a *actor, o *op) { a.unpin(v.g[o.g]) }},
 
 		{4, "Reserve", "R", func(v *vars, a *actor, o *op) { v.r[o.into] = a.reserve("Reserve") }},

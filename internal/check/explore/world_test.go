@@ -214,17 +214,26 @@ type patience struct {
 	w     *world
 	turns int
 	alone int
+	gives bool // it is done once all other threads have ended: the call may wait for what nobody gives
 }
 
 // patient returns one that is done after so many calls of Err.
 func (w *world) patient(turns int) context.Context {
-	return &patience{context.Background(), w, turns, 3 + len(w.entries) + int(Arena(w.p).Table.Pages().Limit)}
+	return &patience{context.Background(), w, turns, 3 + len(w.entries) + int(Arena(w.p).Table.Pages().Limit), false}
+}
+
+// brief returns a context for a call that waits for a slot which may never come.
+func (w *world) brief() context.Context {
+	return &patience{Context: context.Background(), w: w, turns: 3, gives: true}
 }
 
 var errImpatient = errors.New("no patience left")
 
 func (c *patience) Err() error {
-	if interleave.Alone() && !c.w.pinned() {
+	switch alone := interleave.Alone(); {
+	case alone && c.gives:
+		return errImpatient
+	case alone && !c.w.pinned():
 		if c.alone--; c.alone < 0 {
 			c.w.r.Failf("nothing is pinned, and a call that waits does not end")
 			return errImpatient

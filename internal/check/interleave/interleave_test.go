@@ -75,6 +75,7 @@ func TestSearchFindsALostUpdate(t *testing.T) {
 	require.NotNil(t, f)
 	assert.Equal(t, 1, f.Preemptions)
 	assert.Contains(t, f.Err.Error(), "1 additions of 2")
+	assert.Regexp(t, `^1 additions of 2, after step \d+: thread .*, at interleave/interleave_test\.go:\d+\n`, f.Error())
 	assert.Contains(t, f.Record, "Load", "the record shows the interleaving")
 	assert.Contains(t, f.Record, "interleave/interleave_test.go:", "each step says where it is")
 

@@ -25,12 +25,15 @@ type Failure struct {
 	Schedule    Schedule
 	Seed        uint64
 	Record      string // the interleaving, readable
+	Last        string // its last step, as the end of a sentence
 }
 
-// Error returns a text for readers. The programme of mutants parses its last line.
+// Error returns a text for readers, which begins with a sentence on what is wrong and after which
+// step. The programme of mutants parses its last line.
 func (f *Failure) Error() string {
-	return fmt.Sprintf("%v\n%s\n(%s, run %d, %d preemptions, seed %d)",
-		f.Err, f.Record, f.Kind, f.Runs, f.Preemptions, f.Seed)
+	wrong, more, _ := strings.Cut(f.Err.Error(), "\n") // the stack of a panic
+	return fmt.Sprintf("%s%s\n%s\n%s\n(%s, run %d, %d preemptions, seed %d)",
+		wrong, f.Last, more, f.Record, f.Kind, f.Runs, f.Preemptions, f.Seed)
 }
 
 // failure repeats a failed run, with a record.
@@ -46,7 +49,33 @@ func failure(setup Setup, r *Run, runs int, seed uint64) *Failure {
 		f.Record = fmt.Sprintf("(the program is not deterministic; this time: %v)\n", again.err)
 	}
 	f.Record += again.record()
+	f.Last = again.ending()
 	return f
+}
+
+// ending says which step was the last of the run, or "" if there was none.
+func (r *Run) ending() string {
+	steps := 0
+	for i := range r.events {
+		if e := &r.events[i]; e.note == "" && e.access.op != drains {
+			steps++
+		}
+	}
+	for i := len(r.events) - 1; i >= 0; i-- {
+		e := &r.events[i]
+		if e.note != "" {
+			continue
+		}
+		text := fmt.Sprintf(", after step %d: thread %s", steps, e.thread.name)
+		if e.op != "" {
+			text += " in " + e.op
+		}
+		if e.place != "" {
+			text += ", at " + e.place
+		}
+		return text
+	}
+	return ""
 }
 
 func firstLine(err error) string {
