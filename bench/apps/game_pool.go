@@ -4,95 +4,85 @@ import (
 	"io"
 
 	"coatcheck/pool"
-	"coatcheck/pool/command"
 	"coatcheck/pool/dense"
-	"coatcheck/pool/table"
-	"coatcheck/pool/tree"
 )
 
-// Unit is a ship or a gun. What look-ups of targets read is at the end, beside the slot's word.
-type Unit struct {
-	Links  tree.Links[Unit] // a ship's guns are its children
-	Gun    Gun
-	Target pool.Handle[Unit] // of a gun
-	Hull   Hull              // zero for a gun
+// Ship is 48 bytes, so that all ships stay in the cache: each shot looks at one.
+type Ship struct {
+	Hull
+	Shield int32
 }
 
-type Shield struct{ Left int32 }
+// Turret is a gun. It finds by itself that its ship is gone.
+type Turret struct {
+	Gun
+	Ship, Target pool.Handle[Ship]
+}
 
+// Shot is a shot at a ship.
 type Shot struct {
 	Flight
-	Target pool.Handle[Unit]
+	Target pool.Handle[Ship]
 }
 
-// poolWorld has ships and guns in a pool, as a forest; ships' shields in a table; shots side by side
-// in a dense store. Nothing is removed before the end of the frame, so pointers need no guard.
+// poolWorld has ships in a pool, and guns and shots side by side in dense stores. What is removed
+// goes at the end of the frame, so pointers need no guard.
 type poolWorld struct {
-	units   *pool.Pool[Unit]
-	forest  *tree.Forest[Unit]
-	shields *table.Table[pool.Handle[Unit], Shield]
-	left    table.View[int32]
-	shots   *dense.Store[Shot]
-	ends    *command.Buffer[Unit]
-	berths  []pool.Handle[Unit]
-	free    []Hull // ships whose berths are free at the end of the frame
+	ships  *pool.Pool[Ship]
+	guns   *dense.Store[Turret]
+	shots  *dense.Store[Shot]
+	berths []pool.Handle[Ship]
+	ended  []pool.Handle[Ship]
 }
 
 func newPoolWorld(ships int) *poolWorld {
-	units := pool.Must[Unit](nil)
 	w := &poolWorld{
-		units:   units,
-		forest:  tree.New(units, func(u *Unit) *tree.Links[Unit] { return &u.Links }),
-		shields: table.MustForHandles[Unit, Shield](units, table.SoA),
-		shots:   dense.Must(&dense.Options[Shot]{Unordered: true}),
-		ends:    command.New(units),
-		berths:  make([]pool.Handle[Unit], ships),
+		ships:  pool.Must[Ship](nil),
+		guns:   dense.Must(&dense.Options[Turret]{Unordered: true}),
+		shots:  dense.Must(&dense.Options[Shot]{Unordered: true}),
+		berths: make([]pool.Handle[Ship], ships),
 	}
-	w.left = table.Column(w.shields, func(s *Shield) *int32 { return &s.Left })
 	for i := range ships {
 		w.launch(newHull(uint64(ships+i), ships))
 	}
+	w.guns.Refresh()
 	return w
 }
 
 func (w *poolWorld) launch(hull Hull) {
-	ship := inserted(w.units.InsertFunc(func(_ pool.Handle[Unit], u *Unit) { u.Hull = hull }))
-	w.shields.Add(ship, Shield{fullShield})
+	ship := inserted(w.ships.InsertFunc(func(_ pool.Handle[Ship], s *Ship) { s.Hull, s.Shield = hull, fullShield }))
 	w.berths[hull.Berth] = ship
 	for i := range hull.guns() {
-		gun := inserted(w.units.InsertFunc(func(_ pool.Handle[Unit], u *Unit) { u.Gun = newGun(hull.ID, i) }))
-		if err := w.forest.Append(ship, gun); err != nil {
-			panic(err)
-		}
+		inserted(w.guns.Create(Turret{Gun: newGun(hull.ID, i), Ship: ship}))
 	}
 }
 
 func (w *poolWorld) move() {
 	for _, h := range w.berths {
-		ship, _ := w.units.Pointer(h)
-		ship.Hull.step()
-	}
-	left, _ := w.left.Slice()
-	for i := range left {
-		left[i] = min(left[i]+1, fullShield)
+		ship, _ := w.ships.Pointer(h)
+		ship.step()
+		ship.Shield = min(ship.Shield+1, fullShield)
 	}
 }
 
 func (w *poolWorld) fire(frame uint64) {
-	g := w.units.Pin()
-	defer g.Unpin()
-	for h, u := range g.All() {
-		if u.Gun.ID == 0 || !u.Gun.step() {
+	guns, names := w.guns.Values(), w.guns.Handles()
+	for i := range guns {
+		g := &guns[i]
+		if !g.step() {
 			continue
 		}
-		target, ok := g.Pointer(u.Target)
+		ship, ok := w.ships.Pointer(g.Ship)
 		if !ok {
-			u.Target = w.berths[u.Gun.pick(frame, len(w.berths))]
-			target, _ = g.Pointer(u.Target)
+			w.guns.Kill(names[i])
+			continue
 		}
-		parent, _ := w.forest.Parent(h)
-		ship, _ := g.Pointer(parent)
-		inserted(w.shots.Create(Shot{newFlight(ship.Hull.At, target.Hull.At), u.Target}))
+		target, ok := w.ships.Pointer(g.Target)
+		if !ok {
+			g.Target = w.berths[g.pick(frame, len(w.berths))]
+			target, _ = w.ships.Pointer(g.Target)
+		}
+		inserted(w.shots.Create(Shot{newFlight(ship.At, target.At), g.Target}))
 	}
 }
 
@@ -100,46 +90,44 @@ func (w *poolWorld) fly() {
 	shots, names := w.shots.Values(), w.shots.Handles()
 	for i := range shots {
 		s := &shots[i]
-		target, live := w.units.Pointer(s.Target)
+		target, live := w.ships.Pointer(s.Target)
 		if live {
-			s.follow(target.Hull.At)
+			s.follow(target.At)
 		}
 		if !s.step() {
 			continue
 		}
 		w.shots.Kill(names[i])
-		if live && hit(&target.Hull.HP, w.left.At(w.shields.Lookup(s.Target))) {
-			w.free = append(w.free, target.Hull)
-			w.ends.Do(func() {
-				w.shields.Remove(s.Target)
-				w.forest.Remove(s.Target)
-			})
+		if live && hit(&target.HP, &target.Shield) {
+			w.ended = append(w.ended, s.Target)
 		}
 	}
 }
 
 func (w *poolWorld) endFrame() {
-	w.ends.Apply()
-	for _, hull := range w.free {
-		w.launch(newHull(hull.ID+uint64(len(w.berths)), len(w.berths)))
+	for _, h := range w.ended {
+		ship, _ := w.ships.Take(h)
+		w.launch(newHull(ship.ID+uint64(len(w.berths)), len(w.berths)))
 	}
-	w.free = w.free[:0]
+	w.ended = w.ended[:0]
+	w.guns.Refresh()
 	w.shots.Refresh()
 }
 
 func (w *poolWorld) sum() (sum uint64) {
-	for i, h := range w.shields.Keys() {
-		ship, _ := w.units.Pointer(h)
-		sum += ship.Hull.word(*w.left.At(table.Index(i)))
+	for _, h := range w.berths {
+		ship, _ := w.ships.Pointer(h)
+		sum += ship.word(ship.Shield)
 	}
 	return sum + uint64(w.shots.Len())
 }
 
-func (w *poolWorld) save() int {
+func (w *poolWorld) save() int { return written(w.ships, w.guns, w.shots) }
+
+// written writes snapshots, and returns their bytes.
+func written(parts ...io.WriterTo) int {
 	var all int64
-	for _, part := range []interface {
-		WriteTo(io.Writer) (int64, error)
-	}{w.units, w.shields, w.shots} {
+	for _, part := range parts {
 		n, err := part.WriteTo(io.Discard)
 		if err != nil {
 			panic(err)
