@@ -303,3 +303,20 @@ func TestWorkerThatWaitsKeepsNothing(t *testing.T) {
 	require.Zero(t, p.Stats().Cached)
 	w.Close()
 }
+
+// By a real clock too: what a call has waited grows while it waits, and stays when it has ended.
+func TestWaitsOfARealClock(t *testing.T) {
+	p := pool.Must(&pool.Options[int]{Capacity: 1})
+	h := testkit.MustInsert(t, p, 1)
+	ended := waiting(t, p, t.Context(), 1)
+	before := p.Stats()
+	require.Equal(t, 1, before.Waiting)
+	testkit.Eventually(t, func() bool { return p.Stats().WaitedFor > before.WaitedFor }, "the clock goes on")
+	p.Remove(h)
+	require.NoError(t, woken(t, ended).err)
+	after := p.Stats()
+	require.Zero(t, after.Waiting)
+	require.Equal(t, 1, after.Waited)
+	require.Greater(t, after.WaitedFor, before.WaitedFor)
+	require.Equal(t, after.WaitedFor, p.Stats().WaitedFor)
+}

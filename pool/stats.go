@@ -46,6 +46,13 @@ type Stats struct {
 	// Refused calls since New, by the error that they returned.
 	RefusedFull, RefusedStalled, RefusedExhausted int
 
+	// Waiting is how many calls of InsertWait, InsertFuncWait and ReserveWait wait for a slot now.
+	// Waited is how many have waited since New, and WaitedFor how long together; those that wait
+	// now count in both, and so do those that got no slot. A call that finds a slot at once has not
+	// waited.
+	Waiting, Waited int
+	WaitedFor       time.Duration
+
 	Pinned int // pinned guards, and calls and loops that hold a pin
 
 	// PinAge is how long the oldest guard has been pinned, or 0 if none is. It may be too short,
@@ -81,6 +88,8 @@ func (c *core) stats() Stats {
 		Epoch:     c.domain.NextEpoch(),
 
 		RefusedFull: int(n.Full), RefusedStalled: int(n.Stalled), RefusedExhausted: int(n.Spent),
+
+		Waiting: n.Waiting, Waited: n.Waited, WaitedFor: n.WaitedFor,
 	}
 	st.Pinned, st.OldestPin, st.PinAge = c.pinned()
 	left := st.Allocated - st.Live - st.Free - st.Limbo - st.Exhausted
@@ -116,10 +125,14 @@ func (s Stats) String() string {
 		{s.Free, "free"}, {s.Limbo, "in limbo"}, {s.Cached, "in Workers"}, {s.Reserved, "reserved"}, {s.Exhausted, "exhausted"},
 		{s.Workers, "open Workers"}, {s.Pinned, "pinned"}, {s.Held, "held"}, {s.Dropped, "dropped"},
 		{s.RefusedFull, "refused as full"}, {s.RefusedStalled, "refused as stalled"}, {s.RefusedExhausted, "refused as exhausted"},
+		{s.Waiting, "calls waiting"}, {s.Waited, "that have waited"},
 	} {
 		if f.n > 0 {
 			b = fmt.Appendf(b, ", %d %s", f.n, f.kind)
 		}
+	}
+	if s.WaitedFor > 0 {
+		b = fmt.Appendf(b, ", for %v in all", s.WaitedFor)
 	}
 	if s.PinAge > 0 {
 		b = fmt.Appendf(b, ", oldest pin %v or more ago", s.PinAge)

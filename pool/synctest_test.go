@@ -168,3 +168,59 @@ func TestCollectorWakesNoBubble(t *testing.T) {
 		})
 	}
 }
+
+// Each call that waits counts, and for how long: one that waits now, one that got a slot, and one that
+// got none. A call that finds a slot at once does not.
+func TestStatsCountWhoWaits(t *testing.T) {
+	p := pool.Must(&pool.Options[int]{Capacity: 2})
+	requireWaits := func(t *testing.T, waiting, waited int, lasted time.Duration) {
+		t.Helper()
+		st := p.Stats()
+		require.Equal(t, []any{waiting, waited, lasted}, []any{st.Waiting, st.Waited, st.WaitedFor})
+	}
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		h, _ := p.InsertWait(ctx, 1)
+		_, _ = p.InsertWait(ctx, 2)
+		requireWaits(t, 0, 0, 0)
+		for range 3 {
+			go func() { _, _ = p.InsertWait(ctx, 3) }()
+			time.Sleep(time.Hour)
+		}
+		requireWaits(t, 3, 3, 6*time.Hour)
+		p.Remove(h)
+		synctest.Wait()
+		requireWaits(t, 2, 3, 6*time.Hour)
+		time.Sleep(time.Hour)
+		requireWaits(t, 2, 3, 8*time.Hour)
+		cancel()
+		synctest.Wait()
+		time.Sleep(time.Hour)
+		requireWaits(t, 0, 3, 8*time.Hour)
+		p.Clear()
+	})
+	requireWaits(t, 0, 3, 8*time.Hour)
+}
+
+// A call that waits by another clock than the reader's has waited for no time yet.
+func TestWaitsAreOfOneClock(t *testing.T) {
+	p := pool.Must(&pool.Options[int]{Capacity: 1})
+	h := testkit.MustInsert(t, p, 1)
+	sleeps, read := make(chan struct{}), make(chan pool.Stats)
+	go func() {
+		<-sleeps
+		read <- p.Stats()
+	}()
+	synctest.Test(t, func(t *testing.T) {
+		go func() { _, _ = p.InsertWait(t.Context(), 2) }()
+		time.Sleep(time.Hour)
+		close(sleeps)
+		outside := <-read
+		require.Equal(t, 1, outside.Waiting)
+		require.Zero(t, outside.WaitedFor)
+		require.Equal(t, time.Hour, p.Stats().WaitedFor)
+		p.Remove(h)
+		synctest.Wait()
+	})
+	require.Equal(t, time.Hour, p.Stats().WaitedFor)
+}

@@ -1,6 +1,10 @@
 package shard
 
-import "coatcheck/shard/slots"
+import (
+	"time"
+
+	"coatcheck/shard/slots"
+)
 
 // Counts describes an arena at a moment. Each figure is exact if no other goroutine changes
 // anything. If some do, slots that move meanwhile are counted in one place at most.
@@ -16,6 +20,9 @@ type Counts struct {
 	MaxLimbo  int64   // the Limbo at which new memory is refused
 
 	Full, Stalled, Spent int64 // calls that were refused, by the error
+
+	Waiting, Waited int           // calls that wait for a slot, and all that ever did
+	WaitedFor       time.Duration // how long, in all
 }
 
 // Count visits every slot that has memory, and follows the freelists.
@@ -34,6 +41,7 @@ func (a *Arena) Count() Counts {
 		Stalled:   a.refusals.stalled.Load(),
 		Spent:     a.refusals.exhausted.Load(),
 	}
+	c.Waiting, c.Waited, c.WaitedFor = a.waiters.count()
 	for _, s := range a.shards() {
 		free, limbo, bytes := s.count()
 		c.Free += free

@@ -48,6 +48,9 @@ type queue struct {
 	mu   atom.Mutex
 	last *waiter // guarded by mu, as next and previous of each are
 
+	waiting, waited int           // under mu: the calls that wait, and all that ever did
+	ended           time.Duration // under mu: how long those waited that wait no more
+
 	// head is the first call, or nil.
 	//
 	//	writers  join and leave, under mu
@@ -58,7 +61,8 @@ type queue struct {
 // waiter is a call that waits. It and its bell are all that a call allocates to wait.
 type waiter struct {
 	bell           chan struct{} // has a token if the call must look again: whether it is the head, and for a slot
-	bubbled        bool          // bell belongs to a bubble of testing/synctest
+	since          time.Time
+	bubbled        bool // bell and since belong to a bubble of testing/synctest
 	next, previous *waiter
 }
 
@@ -82,9 +86,12 @@ func (q *waiters) empty() bool {
 
 // join puts a new call behind the others.
 func (q *queue) join() *waiter {
-	w := &waiter{bell: make(chan struct{}, 1), bubbled: bubble.Inside()}
+	w := &waiter{bell: make(chan struct{}, 1), since: time.Now()}
+	w.bubbled = bubble.Read(w.since)
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	q.waiting++
+	q.waited++
 	if w.previous = q.last; w.previous != nil {
 		w.previous.next = w
 	} else {
@@ -96,8 +103,11 @@ func (q *queue) join() *waiter {
 
 // leave takes w out. If it was the head, the next call is, and looks.
 func (q *queue) leave(w *waiter) {
+	lasted := time.Since(w.since)
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	q.waiting--
+	q.ended += lasted
 	if w.next != nil {
 		w.next.previous = w.previous
 	} else {
@@ -119,6 +129,27 @@ func (w *waiter) ring() {
 	case w.bell <- struct{}{}:
 	default:
 	}
+}
+
+// count returns how many calls wait, how many ever did, and how long they have waited together. It
+// visits each call that waits, so that these count too. The clock of a bubble is another one than the
+// reader's, perhaps; then a call counts when it ends.
+func (q *waiters) count() (waiting, waited int, lasted time.Duration) {
+	current := q.queue.Load()
+	if current == nil {
+		return 0, 0, 0
+	}
+	now := time.Now()
+	inBubble := bubble.Read(now)
+	current.mu.Lock()
+	defer current.mu.Unlock()
+	lasted = current.ended
+	for w := current.head.Load(); w != nil; w = w.next {
+		if w.bubbled == inBubble {
+			lasted += max(0, now.Sub(w.since)) // it may have joined after now was read
+		}
+	}
+	return current.waiting, current.waited, lasted
 }
 
 // The pauses of a call that waits for guards: it yields some times, for those that are about to

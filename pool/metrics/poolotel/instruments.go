@@ -50,8 +50,14 @@ func Observe(provider metric.MeterProvider) (metric.Registration, error) {
 	})
 	for _, f := range figures.All {
 		unit, what := metric.WithUnit(f.Unit), metric.WithDescription(f.What)
-		if f.Kind == figures.Gauge {
-			i, err := meter.Float64ObservableGauge(prefix+f.OpenTelemetry, unit, what)
+		if f.Kind == figures.Gauge || f.Kind == figures.Seconds {
+			var i metric.Float64Observable
+			var err error
+			if f.Kind == figures.Gauge {
+				i, err = meter.Float64ObservableGauge(prefix+f.OpenTelemetry, unit, what)
+			} else {
+				i, err = meter.Float64ObservableCounter(prefix+f.OpenTelemetry, unit, what)
+			}
 			add(i, err, func(o metric.Observer, name metric.MeasurementOption, st pool.Stats) {
 				o.ObserveFloat64(i, f.Of(st), name)
 			})

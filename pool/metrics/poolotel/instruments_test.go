@@ -39,6 +39,11 @@ func collect(t *testing.T, reader sdk.Reader, name string) map[string]float64 {
 				for _, p := range data.DataPoints {
 					note(map[bool]string{true: "counter", false: "up-down"}[data.IsMonotonic], p.Attributes, float64(p.Value))
 				}
+			case metricdata.Sum[float64]:
+				require.True(t, data.IsMonotonic)
+				for _, p := range data.DataPoints {
+					note("counter", p.Attributes, p.Value)
+				}
 			case metricdata.Gauge[float64]:
 				for _, p := range data.DataPoints {
 					note("gauge", p.Attributes, p.Value)
@@ -63,6 +68,7 @@ func TestInstrumentsTellEveryFigure(t *testing.T) {
 	const age = "coatcheck.pool.oldest_pin.age s gauge"
 	require.GreaterOrEqual(t, observed[age], st.PinAge.Seconds())
 	delete(observed, age)
+	require.Positive(t, st.WaitedFor)
 	require.Equal(t, map[string]float64{
 		"coatcheck.pool.slot.count {slot} up-downlive":         14,
 		"coatcheck.pool.slot.count {slot} up-downlimbo":        9,
@@ -77,8 +83,11 @@ func TestInstrumentsTellEveryFigure(t *testing.T) {
 		"coatcheck.pool.guard.count {guard} up-down":           4,
 		"coatcheck.pool.limbo.limit {slot} up-down":            5000,
 		"coatcheck.pool.refused.full {insertion} counter":      1,
-		"coatcheck.pool.refused.stalled {insertion} counter":   2,
+		"coatcheck.pool.refused.stalled {insertion} counter":   5,
 		"coatcheck.pool.refused.exhausted {insertion} counter": 0,
+		"coatcheck.pool.waiting.count {call} up-down":          0,
+		"coatcheck.pool.waited {call} counter":                 3,
+		"coatcheck.pool.waited.time s counter":                 st.WaitedFor.Seconds(),
 		"coatcheck.pool.worn 1 gauge":                          st.Worn,
 		"coatcheck.pool.epochs {epoch} counter":                float64(st.Epoch),
 		"coatcheck.pool.dropped {object} counter":              0,

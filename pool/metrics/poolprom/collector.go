@@ -50,7 +50,7 @@ func (collector) Collect(to chan<- prometheus.Metric) {
 		}
 		for i, f := range figures.All {
 			kind := prometheus.GaugeValue
-			if f.Kind == figures.Counter {
+			if f.Kind == figures.Counter || f.Kind == figures.Seconds {
 				kind = prometheus.CounterValue
 			}
 			to <- prometheus.MustNewConstMetric(descs[i], kind, f.Of(st), name)

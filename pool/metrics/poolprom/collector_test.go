@@ -53,7 +53,8 @@ func TestGatherHasEveryFigure(t *testing.T) {
 		"slots{pool=scraped,state=cached}": st.Cached, "slots{pool=scraped,state=reserved}": 2, "slots{pool=scraped,state=exhausted}": 0,
 		"capacity_slots{pool=scraped}": 5000, "memory_bytes{pool=scraped}": int(st.Bytes), "refs{pool=scraped}": 1,
 		"workers{pool=scraped}": 1, "guards{pool=scraped}": 4, "limbo_limit_slots{pool=scraped}": 5000,
-		"refused_full_total{pool=scraped}": 1, "refused_stalled_total{pool=scraped}": 2, "refused_exhausted_total{pool=scraped}": 0,
+		"refused_full_total{pool=scraped}": 1, "refused_stalled_total{pool=scraped}": 5, "refused_exhausted_total{pool=scraped}": 0,
+		"waiting_calls{pool=scraped}": 0, "waited_total{pool=scraped}": 3,
 		"epochs_total{pool=scraped}": int(st.Epoch), "dropped_total{pool=scraped}": 0,
 	}
 	require.Equal(t, 14, st.Live)
@@ -66,7 +67,9 @@ func TestGatherHasEveryFigure(t *testing.T) {
 	require.Positive(t, st.Worn)
 	require.GreaterOrEqual(t, values["coatcheck_pool_oldest_pin_seconds{pool=scraped}"], st.PinAge.Seconds())
 	require.Positive(t, st.PinAge)
-	require.Len(t, values, len(want)+2)
+	require.Equal(t, st.WaitedFor.Seconds(), values["coatcheck_pool_waited_seconds_total{pool=scraped}"])
+	require.Positive(t, st.WaitedFor)
+	require.Len(t, values, len(want)+3)
 	for name, kind := range kinds {
 		want := dto.MetricType_GAUGE
 		if strings.HasSuffix(name, "_total") {

@@ -11,6 +11,7 @@ const (
 	Gauge   Kind = iota // not at all
 	Sum                 // by summing over pools and processes
 	Counter             // like Sum, and it only grows
+	Seconds             // like Counter, but a time, and not a whole number
 )
 
 // Figure is a figure, with its names for Prometheus and OpenTelemetry.
@@ -19,7 +20,7 @@ type Figure struct {
 	Unit                      string // in the notation of OpenTelemetry
 	What                      string
 	Kind                      Kind
-	Of                        func(pool.Stats) float64 // whole numbers, except for gauges
+	Of                        func(pool.Stats) float64 // whole numbers, except for Gauge and Seconds
 }
 
 // Slots describes the counts of package states. Their sum is the number of allocated
@@ -48,6 +49,12 @@ var All = []Figure{
 		Counter, func(s pool.Stats) float64 { return float64(s.RefusedStalled) }},
 	{"refused_exhausted_total", "refused.exhausted", "{insertion}", "Insertions that were refused because all slots were exhausted.",
 		Counter, func(s pool.Stats) float64 { return float64(s.RefusedExhausted) }},
+	{"waiting_calls", "waiting.count", "{call}", "Calls that wait for a slot now.",
+		Sum, func(s pool.Stats) float64 { return float64(s.Waiting) }},
+	{"waited_total", "waited", "{call}", "Calls that have waited for a slot.",
+		Counter, func(s pool.Stats) float64 { return float64(s.Waited) }},
+	{"waited_seconds_total", "waited.time", "s", "How long calls have waited for slots, together.",
+		Seconds, func(s pool.Stats) float64 { return s.WaitedFor.Seconds() }},
 	{"worn_ratio", "worn", "1", "Share of its generations that the most worn slot has used up.",
 		Gauge, func(s pool.Stats) float64 { return s.Worn }},
 	{"epochs_total", "epochs", "{epoch}", "Epochs that have passed.",

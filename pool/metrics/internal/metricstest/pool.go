@@ -23,6 +23,11 @@ func Open(t *testing.T, name string) pool.Stats {
 	for range 2 {
 		_, _ = p.Insert(0) // refused, since all wait for the guard
 	}
+	done, cancel := context.WithCancel(context.Background())
+	cancel()
+	for range 3 {
+		_, _ = p.InsertWait(done, 0) // waits, and is refused
+	}
 	g.Unpin()
 	_ = p.Synchronize(context.Background())
 	w := p.Worker()
