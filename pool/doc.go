@@ -72,14 +72,15 @@
 //   - Values under handles that another process has issued, as in replication: a
 //     [coatcheck/pool/table] with these handles as keys. A pool itself chooses its handles.
 //   - Names for Go values in C, epoll, io_uring or shared memory: [coatcheck/pool/cgohandle].
-//     Numbers for requests that wait for an answer: [coatcheck/pool/pending].
+//     Numbers for requests that wait for an answer: [coatcheck/pool/pending]. Names of 16 or 32
+//     bits: [Handle.Index] and [Pool.At].
 //
 // # Memory model
 //
 // In the terms of the Go memory model, the insertion of a value synchronizes before every
 // look-up and every loop that finds the value. So they see all that was written to it before.
 //
-// Insert, Remove, Take, Get and Contains are linearizable: each takes effect at one point
+// Insert, Remove, Take, Get, Contains and At are linearizable: each takes effect at one point
 // between its call and its return.
 //
 // An insertion is not an atomic flag. Suppose one goroutine inserts a value and then loads a

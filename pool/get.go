@@ -114,6 +114,37 @@ func (p *Pool[T]) Pointer(h Handle[T]) (v *T, ok bool) {
 	return
 }
 
+// At returns the handle of the live value in the slot of an index, and reports whether there is one.
+// It serves names that have 16 or 32 bits, such as packet identifiers: keep [Handle.Index] outside,
+// and the handle here. A name of the index alone is not refused when its slot has another value by
+// now. So use it only where the other side cannot name a removed value, or where you keep the handle
+// beside.
+//
+// In a pool with a Capacity each index is below Capacity + [Stats].Exhausted: an exhausted slot is
+// replaced by one with a new index. So indexes stay below Capacity until a slot has used up its
+// generations, which is after 2^31 − 1 lives if Origin is 1, and after 2^30 or more if it is 0.
+// Stats.Worn tells how far the pool is, and under FIFO with Shards 1 slots wear evenly. Without a
+// Capacity, indexes are below MaxCapacity.
+//
+// At writes nothing, and costs little more than [Pool.Contains]. It may be called by any number of
+// goroutines at once; another may remove the value right afterwards.
+func (p *Pool[T]) At(index uint32) (Handle[T], bool) {
+	h := p.at(index)
+	return Handle[T](h), h != 0
+}
+
+// at returns the handle of the live value in a slot, or 0.
+func (c *core) at(index uint32) uint64 {
+	t := c.pages() // observes (P2)
+	if index >= t.Limit {
+		return 0
+	}
+	if word := t.At(index).Word.Load(); slots.IsLive(word) { // observes (P1)
+		return word // a live slot's word is its handle
+	}
+	return 0
+}
+
 // MustGet is like [Pool.Get], but panics if h is not live. It copies without synchronization, as
 // Get does. With the build tag coatcheck_debug, the panic has the text of [Pool.Explain].
 func (p *Pool[T]) MustGet(h Handle[T]) T {

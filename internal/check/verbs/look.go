@@ -45,6 +45,20 @@ func (c *Call[T]) gave(e Effect, h pool.Handle[T], v *T, ok bool) {
 	c.report(h, e, ok, number)
 }
 
+// slotAt asks for the live handle of the slot of a handle. If that is another one, the call says that
+// the first is not live. Of the other it reports nothing, since judges know what a call may say of its
+// own handles.
+func (c *Call[T]) slotAt() {
+	h := c.Handles[0]
+	c.Begin(c)
+	found, ok := c.Pool.At(h.Index())
+	c.Returned(c)
+	if ok && found.Index() != h.Index() || ok == found.IsZero() {
+		c.Failf("%v(%d) gives %v and %v", c, h.Index(), found, ok)
+	}
+	c.report(h, Look, ok && found == h, 0)
+}
+
 func (c *Call[T]) mustGet() {
 	c.copied(Read, func() (v T, ok bool) {
 		defer func() {

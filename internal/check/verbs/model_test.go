@@ -29,12 +29,14 @@ type wrong struct {
 	verbs.Subject[value]
 	fault string
 	last  handle // that was inserted
+
+	removed map[uint32]handle // what Remove was called for last, by slot
 }
 
 // faults are those of one verb each, which gives a wrong result or does not do what it says.
 var faults = []string{
 	"Insert issues a handle again", "Insert stores another value", "Insert does nothing", "InsertFunc fails and inserts", "InsertFunc shows what is live",
-	"Contains finds all", "Contains finds none", "Get finds none", "Get gives a value with false", "Get gives another value",
+	"Contains finds all", "Contains finds none", "At finds all", "At finds none", "At finds another slot", "Get finds none", "Get gives a value with false", "Get gives another value",
 	"Pointer finds all", "Pointer finds none", "Pointer finds another value", "MustGet finds all", "View calls and says no", "View says yes and does not call", "Hold finds none",
 	"Remove says no", "Remove says yes", "Remove does nothing", "Take gives another value", "Take gives a value with false",
 	"RemoveBatch counts one more", "RemoveBatch counts one less", "RemoveBatch leaves one out", "RemoveBatch counts none",
@@ -78,6 +80,20 @@ func (w *wrong) InsertFunc(init func(h handle, v *value)) (h handle, err error) 
 
 func (w *wrong) Contains(h handle) bool {
 	return w.is("Contains finds all") || w.Subject.Contains(h) && !w.is("Contains finds none")
+}
+
+func (w *wrong) At(index uint32) (handle, bool) {
+	h, ok := w.Subject.At(index)
+	removed, known := w.removed[index]
+	switch {
+	case w.is("At finds all") && !ok && known:
+		return removed, true
+	case w.is("At finds none"):
+		return 0, false
+	case w.is("At finds another slot") && ok:
+		return h + 1, true
+	}
+	return h, ok
 }
 
 func (w *wrong) Get(h handle) (value, bool) {
@@ -131,6 +147,7 @@ func (w *wrong) Hold(h handle) (*pool.Ref[value], bool) {
 }
 
 func (w *wrong) Remove(h handle) bool {
+	w.removed[h.Index()] = h
 	switch {
 	case w.is("Remove does nothing"):
 		return w.Subject.Contains(h)
@@ -357,7 +374,7 @@ func TestModelRefutesWrongPools(t *testing.T) {
 		p, err := pool.New[value](nil)
 		require.NoError(t, err)
 		j := &judge{reports: map[string]int{}}
-		return j, j.all(&wrong{Subject: p, fault: fault})
+		return j, j.all(&wrong{Subject: p, fault: fault, removed: map[uint32]handle{}})
 	}
 	j, fault := refute("")
 	require.Empty(t, fault)

@@ -23,6 +23,7 @@ func Table[T any]() List[T] {
 		{"Get", 8, Handle, func(c *Call[T]) { c.copied(Read, func() (T, bool) { return c.Pool.Get(c.Handles[0]) }) }},
 		{"MustGet", 2, Handle, (*Call[T]).mustGet},
 		{"Contains", 6, Handle, func(c *Call[T]) { c.asked(Look, func() bool { return c.Pool.Contains(c.Handles[0]) }) }},
+		{"At", 3, Handle, (*Call[T]).slotAt},
 		{"Pointer", 6, Handle, (*Call[T]).pointer},
 		{"View", 3, Handle | Calls | Under, func(c *Call[T]) { c.view(func(f func(*T)) bool { return c.Pool.View(c.Handles[0], f) }) }},
 		{"Ptr.Live", 1, Handle, func(c *Call[T]) { c.asked(Look, c.ptr().Live) }},

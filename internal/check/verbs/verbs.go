@@ -39,6 +39,7 @@ type Subject[T any] interface {
 	MustGet(h pool.Handle[T]) T
 	View(h pool.Handle[T], f func(*T)) bool
 	Contains(h pool.Handle[T]) bool
+	At(index uint32) (pool.Handle[T], bool)
 	Pointer(h pool.Handle[T]) (*T, bool)
 	Pin() pool.Guard[T]
 	RemoveBatch(hs []pool.Handle[T]) int
