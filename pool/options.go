@@ -50,6 +50,13 @@ type Options[T any] struct {
 	// Reset may use the pool, and the Worker whose call runs it. If Reset panics, its slot is
 	// zeroed and becomes free. The panic continues once the call has done its own removal.
 	//
+	// Reset may also end what a value has, such as a file: it is called once for each removal, when no
+	// guard or Ref has the value any more. A Reset that was due is run by a removal, one in 64, by an
+	// insertion that needs the slot, or by Synchronize, which returns at once if its context is done;
+	// no Unpin or Release runs one. It is not called for what is live, or kept in a vacant slot, when
+	// the pool becomes unreachable, nor for what Trim gives up. docs/cookbook.md has both recipes:
+	// files that their last reader closes, and idle connections.
+	//
 	// A copy that Get returns shares buffers with the slot. Use it only under a guard that was
 	// pinned before Get, under a Ref, or where no other goroutine can remove the value.
 	Reset func(*T)
