@@ -19,6 +19,9 @@ import (
 // Handles that were live name the same values again; all others issued before are refused. Origin
 // must be 0 or the original's; other options may differ.
 //
+// The pool is a new one. A Worker, Guard, Ref or Ptr of another pool does not lead to it, but a Handle
+// does; docs/cookbook.md shows how a running program changes over.
+//
 // With Origin 0, a program may restart from an older snapshot, because the pool refuses handles
 // issued since. Only if a slot was reused 65,536 times or more may it accept one by
 // chance. With Origin set, both pools issue and accept equal handles ([Options]).
