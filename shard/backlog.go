@@ -2,7 +2,6 @@ package shard
 
 import (
 	"slices"
-	"unsafe"
 
 	"coatcheck/epoch"
 	"coatcheck/internal/cost"
@@ -11,7 +10,7 @@ import (
 
 // A removed slot waits in the backlog of its shard until its grace period is over:
 //
-//	limbo ──seal──▶ sealed ──enqueue──▶ waiting: 7 │ 9 │ 12 ──release──▶ ready, freelist
+//	limbo ──seal──▶ sealed ──enqueue──▶ waiting: 7 │ 9 │ 12 ──step──▶ recycled ──▶ ready, freelist
 //
 // waiting is ordered by stamp. A batch has the slots of one stamp, so batches pass in order, and
 // the first one tells whether any has passed. The naive list has what each seal took, with the
@@ -39,8 +38,11 @@ type batch struct {
 }
 
 // backlog has the slots of a shard that wait for their grace period, and those whose grace
-// period is over and that wait for an empty freelist. The holder of the shard's lock owns it.
+// period is over and that wait for an empty freelist. The holder of the shard's lock owns it. Only
+// its methods use its fields: here; in batches.go, where waiting is put in order; and in ready.go.
 type backlog struct {
+	arena *Arena
+
 	sealed  slots.Stamped[batch] // what the last seal took, as far as it is not enqueued; the slot removed last comes first
 	turned  slots.Chain          // the part of it that was reversed, and comes after the rest
 	waiting slots.Timeline[batch]
@@ -64,114 +66,176 @@ type backlog struct {
 	runs     []uint64 // for each run of Resets that is under way, its batch's number
 }
 
-// seal does nothing if the last seal is not fully enqueued. Otherwise it takes all of limbo. Its stamp
-// is at least that of each slot.
+// init makes a zero backlog ready.
+func (b *backlog) init(a *Arena) {
+	b.arena = a
+	b.fences = b.fenceRoom[:0]
+	b.frontier.Init(a.Domain, a.Replays)
+	if a.Fixed {
+		b.waiting = slots.Timeline[batch]{List: make([]slots.Stamped[batch], 0, min(fixedBatches, a.Capacity+2)), Fixed: true}
+		b.apart = make([]uint64, 0, (fixedBatches+63)/64)
+		b.runs = make([]uint64, 0, runsMost)
+		b.ready = make([]slots.Chain, 0, readyMost)
+	}
+}
+
+// seal takes all of limbo, if it has slots and the last seal is fully enqueued. It reports whether it
+// did. The stamp is at least that of each slot.
 //
 // The chain is taken before the stamp. A stamp from before could be older than the unlinking
 // of slots that came meanwhile, and end their grace period under a guard.
-func (s *shard) seal() {
-	if s.sealed.Body.N+s.turned.N > 0 {
-		return
+func (b *backlog) seal(limbo *slots.Limbo) bool {
+	if b.unsorted() > 0 {
+		return false
 	}
-	head := s.limbo.TakeAll()
+	head := limbo.TakeAll()
 	if slots.Low(head) == slots.None {
-		return
+		return false
 	}
-	s.seals++
-	w := &s.sealed
+	b.seals++
+	w := &b.sealed
 	w.Body.Chain = slots.Chain{First: uint64(slots.Low(head)), N: slots.Generation(head)}
-	w.Body.number, w.Body.cleared = s.seals, progress{}
-	if s.arena.stampPerSlot {
-		w.Stamp, w.Body.leastStamp = s.arena.Domain.Latest(), 0 // no slot's stamp is known yet
+	w.Body.number, w.Body.cleared = b.seals, progress{}
+	if b.arena.stampPerSlot {
+		w.Stamp, w.Body.leastStamp = b.arena.Domain.Latest(), 0 // no slot's stamp is known yet
 	} else {
-		w.Stamp = s.arena.Domain.Stamp()
+		w.Stamp = b.arena.Domain.Stamp()
 		w.Body.leastStamp = w.Stamp
 	}
-	s.waits += s.sealed.Body.N
-	s.newer = true
-	s.unpaid = max(0, s.unpaid+int64(s.sealed.Body.N))
+	b.waits += w.Body.N
+	b.newer = true
+	b.unpaid = max(0, b.unpaid+int64(w.Body.N))
+	return true
+}
+
+// sealAll is seal that enqueues what the last seal took before. A scan follows it.
+func (b *backlog) sealAll(limbo *slots.Limbo) {
+	for b.unsorted() > 0 {
+		b.enqueue(0, reclaimMost)
+	}
+	b.seal(limbo)
 }
 
 // pay returns how many slots pay for a round of a push of n, which has the lock: as many again may
 // not have paid, because their pushes did not get it.
 //
 // In an arena that replays none have: a copy of it does not know.
-func (s *shard) pay(n uint32) uint32 {
-	if s.arena.Replays {
+func (b *backlog) pay(n uint32) uint32 {
+	if b.arena.Replays {
 		return n
 	}
-	n += uint32(min(max(s.unpaid, 0), int64(n)))
-	s.unpaid -= int64(n)
+	n += uint32(min(max(b.unpaid, 0), int64(n)))
+	b.unpaid -= int64(n)
 	return n
 }
 
+// payScans pays for the scans of a round for which so many removals pay.
+func (b *backlog) payScans(paid uint32) { b.frontier.Pay(int(paid) * 2 * cellsPaid) }
+
 // oldest returns an epoch: what waits in the backlog with a stamp below it has passed. It scans for
 // that if the scan was paid for, and may tell more.
-func (s *shard) oldest() (oldest uint64, fresh bool) {
-	oldest, fresh = s.frontier.Oldest(s.leastWaiting())
+func (b *backlog) oldest() (oldest uint64, fresh bool) {
+	oldest, fresh = b.frontier.Oldest(b.leastWaiting())
 	if fresh {
-		s.newer = false
-	} else if s.newer {
-		s.mix()
-		oldest = s.frontier.Known()
+		b.newer = false
+	} else if b.newer {
+		b.mix()
+		oldest = b.frontier.Known()
 	}
 	return oldest, fresh
 }
 
+// known is oldest by the last scan.
+func (b *backlog) known() uint64 { return b.frontier.Known() }
+
+// blocked reports whether another scan would find that nothing has passed.
+func (b *backlog) blocked() bool { return b.frontier.Blocked(b.leastWaiting()) }
+
+// learn gives the backlog what a scan has found that was made after its last seal, and enqueues all.
+func (b *backlog) learn(pins epoch.Pins) {
+	b.frontier.Learn(pins)
+	b.newer = false
+	for b.unsorted() > 0 {
+		b.enqueue(pins.Oldest, reclaimMost)
+	}
+}
+
 // mix notes that what is sealed is judged with the rest, although the last scan does not speak of it.
-func (s *shard) mix() {
-	s.frontier.Mix()
-	s.newer = false
+func (b *backlog) mix() {
+	b.frontier.Mix()
+	b.newer = false
 }
 
 // leastWaiting returns a stamp that is at most that of each slot of the backlog, but for some that
 // came late.
-func (s *shard) leastWaiting() uint64 {
-	switch first := s.waiting.Oldest(); {
+func (b *backlog) leastWaiting() uint64 {
+	switch first := b.waiting.Oldest(); {
 	case first != nil:
 		return first.Stamp
-	case s.arena.stampPerSlot:
+	case b.arena.stampPerSlot:
 		return 0 // of what is sealed, only the greatest is known
 	}
-	return s.sealed.Stamp
+	return b.sealed.Stamp
 }
 
-// sealNow seals limbo if it can. It returns the number of the last seal that has a slot of those that
-// were removed before. That is the next one, if the one before is not enqueued yet.
-func (s *shard) sealNow() uint64 {
-	if s.unsorted() > 0 && s.limbo.Size() > 0 {
-		return s.seals + 1
+// sortAll prepares what waits for step. It enqueues what was sealed, by at most that many visits, of
+// which it returns how many there were. What waits with a stamp below oldest has passed.
+func (b *backlog) sortAll(limit int) (oldest uint64, visits int) {
+	oldest, fresh := b.oldest()
+	visits = b.sort(oldest, limit)
+	if !fresh && b.waiting.Len() > 0 {
+		oldest, _ = b.oldest() // a slot that came late may have an older stamp than all that waited
 	}
-	s.seal()
-	return s.seals
+	return oldest, visits
 }
+
+// sort enqueues what was sealed, unless it passes as it is.
+func (b *backlog) sort(oldest uint64, limit int) (visits int) {
+	if b.passesAsIs(oldest) {
+		return 0
+	}
+	return b.enqueue(oldest, limit)
+}
+
+// passesAsIs reports whether what was sealed has passed, and need be neither sorted nor put behind
+// others: mostly, no batch waits, and what was sealed is short. oldest is the epoch of the oldest
+// guard. What is long becomes a batch, of which ClearExpired visits a part at a time.
+//
+// Without this way a pair of Insert and Remove takes 4 more instructions, of some 170.
+func (b *backlog) passesAsIs(oldest uint64) bool {
+	w := &b.sealed
+	return w.Stamp < oldest && !b.newer && w.Body.N-1 < reclaimMost && b.waiting.Len() == 0 && b.turned.N == 0 && !b.arena.FIFO && b.arena.Reset == nil
+}
+
+// sealedBelow reports whether what was sealed has passed, if the oldest guard has that epoch.
+func (b *backlog) sealedBelow(oldest uint64) bool { return b.sealed.Stamp < oldest }
 
 // enqueue puts what was sealed into the list. oldest is the epoch of the oldest guard. It visits
 // at most that many slots, and returns how many it did; the rest stays sealed.
-func (s *shard) enqueue(oldest uint64, limit int) (visits int) {
-	a, source := s.arena, &s.sealed.Body.Chain
-	if s.newer {
-		s.mix()
+func (b *backlog) enqueue(oldest uint64, limit int) (visits int) {
+	a, source := b.arena, &b.sealed.Body.Chain
+	if b.newer {
+		b.mix()
 	}
-	passed := s.sealed.Stamp < oldest
-	if s.fifo || s.turned.N > 0 || a.stampPerSlot && !passed {
+	passed := b.sealed.Stamp < oldest
+	if a.FIFO || b.turned.N > 0 || a.stampPerSlot && !passed {
 		// Of a stack, so that batches are appended: each in front of the last would move it.
-		if visits = source.Reverse(&s.turned, &a.Table, limit); source.N > 0 {
+		if visits = source.Reverse(&b.turned, &a.Table, limit); source.N > 0 {
 			return visits
 		}
-		source = &s.turned
+		source = &b.turned
 	}
 	if !a.stampPerSlot || passed {
 		if source.N > 0 {
-			s.sealed.Body.Chain = *source
-			s.append(s.sealed.Stamp, &s.sealed.Body)
-			s.sealed.Body.Chain, s.turned = slots.Chain{}, slots.Chain{}
+			b.sealed.Body.Chain = *source
+			b.append(b.sealed.Stamp, &b.sealed.Body)
+			b.sealed.Body.Chain, b.turned = slots.Chain{}, slots.Chain{}
 		}
 		return visits
 	}
 	for ; source.N > 0 && visits < limit; visits++ {
 		slot, i, word := source.TakeFirst(&a.Table)
-		s.file(slot, i, word, a.Table.StampOf(i, s.sealed.Stamp))
+		b.file(slot, i, word, a.Table.StampOf(i, b.sealed.Stamp))
 	}
 	return visits
 }
@@ -179,272 +243,89 @@ func (s *shard) enqueue(oldest uint64, limit int) (visits int) {
 // unsorted returns how many slots were sealed and are not enqueued.
 func (b *backlog) unsorted() uint32 { return b.sealed.Body.N + b.turned.N }
 
-// unsortedOf reports whether slots of the seal with that number, or of one before, are not enqueued,
-// or not even sealed.
-func (b *backlog) unsortedOf(number uint64) bool {
-	return b.seals < number || b.sealed.Body.number <= number && b.unsorted() > 0
-}
-
-// file puts a slot into the batch of its stamp. Mostly that is the last: a goroutine stamps a
-// slot that it removed, and pushes it on limbo at once.
-func (s *shard) file(slot *slots.Hook, i uint32, word, stamp uint64) {
-	k, found := s.place(stamp)
-	if !found {
-		if s.waiting.Len() >= waitingMost {
-			s.joinIfMany()
-			k, found = s.place(stamp)
-		}
-		if !found {
-			s.waiting.Insert(k, stamp, batch{leastStamp: stamp, number: s.sealed.Body.number})
-			s.countBatch()
-		}
-	}
-	b := &s.waiting.Entry(k).Body
-	if b.N > 0 && b.Last == nil {
-		b.Prepend(slot, i, word) // it was enqueued whole, and waits for Resets
-		b.cleared = progress{}
-	} else {
-		b.Append(slot, i, word)
-		b.cleared.appended(i, 1)
-	}
-}
-
-// place returns which batch is that of a stamp, or would be if there were one. A batch that
-// Synchronize waits for gets no slots of later seals, even if their stamps are equal.
-func (s *shard) place(stamp uint64) (k int, found bool) {
-	l := &s.waiting
-	if k = l.Len() - 1; k < 0 || l.Entry(k).Stamp != stamp {
-		k = l.Find(stamp)
-	}
-	for k < l.Len() && l.Entry(k).Stamp == stamp && s.fenced(l.Entry(k).Body.number, s.sealed.Body.number) {
-		k++
-	}
-	return k, k < l.Len() && l.Entry(k).Body.leastStamp <= stamp
-}
-
-// fenced reports whether a batch of the first number must get no slots of the seal with the second:
-// a call of Synchronize waits for the batch, and not for these.
-//
-// The wrong version knows only the last call. What is removed between two calls puts off the first.
-func (b *backlog) fenced(waits, number uint64) bool {
-	return len(b.fences) > 0 && b.fencedSlow(waits, number) // asked for each slot, mostly for nothing
-}
-
-func (b *backlog) fencedSlow(waits, number uint64) bool {
-	k, _ := slices.BinarySearch(b.fences, waits)
-	return k < len(b.fences) && b.fences[k] < number
-}
-
-// append makes b the last batch, or a part of it.
-func (s *shard) append(stamp uint64, b *batch) {
-	if b.N < spliceLeast && b.Last == nil {
-		b.FindLast(&s.arena.Table) // so that small batches can always be joined
-	}
-	last := s.waiting.Youngest()
-	if last != nil && last.Stamp == stamp && !s.fenced(last.Body.number, b.number) && join(&last.Body, b) {
-		return
-	}
-	if s.waiting.Len() >= waitingMost {
-		s.joinIfMany()
-	}
-	s.waiting.Add(stamp, *b)
-	s.countBatch()
-}
-
-// join puts the slots of b behind those of a. It reports false if the end of a is not known, since
-// nobody has visited it, or if only one of them has arrays, which would be lost. Joined or not, the
-// slots stay in their order.
-func join(a, b *batch) bool {
-	if a.N > 0 && (a.Last == nil || (a.Arrays.Last == nil) != (b.Arrays.Last == nil)) {
-		return false
-	}
-	a.cleared.appended(b.Top(), b.N)
-	a.Chain.Concat(&b.Chain)
-	a.leastStamp = min(a.leastStamp, b.leastStamp)
-	a.number = min(a.number, b.number)
-	return true
-}
-
-// putBack gives back slots that were taken out of a batch and that wait again, before the others
-// that a fence does not keep apart.
-func (s *shard) putBack(stamp uint64, b batch) {
-	s.waits += b.N
-	l := &s.waiting
-	k := l.Find(stamp)
-	for k < l.Len() && l.Entry(k).Stamp == stamp && s.fenced(l.Entry(k).Body.number, b.number) {
-		k++
-	}
-	if k < l.Len() {
-		if next := l.Entry(k); next.Body.leastStamp <= stamp && !s.fenced(b.number, next.Body.number) {
-			join(&b, &next.Body) // ClearExpired begins anew, but there is a Reset
-			next.Body = b
-			return
-		}
-	}
-	l.Insert(k, stamp, b)
-}
-
-// refill gives an empty freelist what is ready: of a queue all, of a stack what was removed
-// last. It reports whether it did. A queue's freelist stays empty until all slots have been used.
-func (s *shard) refill(target *shard) bool {
-	k := len(s.ready) - 1
-	if k < 0 || s.unworn.Load() != 0 {
-		return false
-	}
-	c, free := &s.ready[k], &s.recipient(target).free
-	if c.Arrays.Last != nil {
-		return free.Empty() && s.refillByArray(c, free)
-	}
-	if !free.Splice(c) {
-		return false
-	}
-	s.ready[k] = slots.Chain{}
-	s.ready = s.ready[:k]
-	return true
-}
-
-// refillByArray gives a freelist the slots of the first array of c, the last chain that is ready.
-// The others stay ready, for magazines.
-func (s *shard) refillByArray(c *slots.Chain, free *slots.Stack) bool {
-	part := c.CutArray(s.arena.Table.Pages())
-	s.spare.Put(part.Arrays.RemoveFirst())
-	part.Finish(&s.arena.Table)
-	if c.N == 0 {
-		s.ready = s.ready[:len(s.ready)-1]
-	}
-	free.Push(&part)
-	return true
-}
-
-// keep makes c, whose last slot is known and which has arrays, ready. It reports false if there are
-// too many chains.
-func (s *shard) keep(c *slots.Chain) bool {
-	k := len(s.ready) - 1
-	switch {
-	case k >= 0 && s.ready[k].Arrays.Last != nil:
-		c.Concat(&s.ready[k])
-		s.ready[k] = *c
-	case k+1 < readyMost:
-		c.Link(slots.None)
-		s.ready = append(s.ready, *c)
-	default:
-		return false
-	}
-	return true
-}
-
-// takeByArrays takes slots of the last chain that is ready and has arrays, as many as dst has room for,
-// or all. It returns how many.
-func (s *shard) takeByArrays(dst []slots.Cached) (n int) {
-	for k := len(s.ready) - 1; k >= 0; k-- {
-		c := &s.ready[k]
-		if c.Arrays.Last == nil {
+// step returns what passes next, if the oldest guard has that epoch, or nil. If cuts is true, a batch
+// counts of which a part may have passed. The caller takes slots out, as many as it likes, and then calls
+// stepped.
+func (b *backlog) step(oldest uint64, cuts bool) *slots.Chain {
+	for b.waiting.Len() > 0 {
+		cost.Batches(1)
+		first := b.waiting.Entry(0)
+		if cuts && b.arena.stampPerSlot && first.Body.leastStamp < oldest && oldest <= first.Stamp {
+			b.cut(oldest)
 			continue
 		}
-		if n = c.TakeByArrays(s.arena.Table.Pages(), dst, &s.spare); c.N == 0 {
-			s.ready = slices.Delete(s.ready, k, k+1)
+		if first.Stamp < oldest {
+			return &first.Body.Chain
 		}
-		break
+		return nil
 	}
-	return n
+	if b.passesAsIs(oldest) {
+		return &b.sealed.Body.Chain
+	}
+	return nil
 }
 
-// retireBatch makes b, whose slots were removed, wait behind all that does, and reclaims. The caller
-// holds the lock, and loses it.
-//
-// What is sealed was removed before, or may have been, so it comes before b.
-func (s *shard) retireBatch(stamp uint64, b *batch) {
-	if s.unsorted() > 0 {
-		s.enqueue(0, reclaimMost) // as a whole: slots have no stamps of their own here
-	}
-	if last := s.waiting.Youngest(); last != nil {
-		stamp = max(stamp, last.Stamp)
-	}
-	n := b.N
-	s.append(stamp, b)
-	s.waits += n
-	s.mix() // b was removed after the last scan
-	s.arena.waiters.wake()
-	paid := s.pay(n)
-	s.unpaid = max(0, s.unpaid+int64(n))
-	s.reclaimAndUnlock(nil, paid)
-}
-
-// passed returns how many slots are ready.
-func (b *backlog) passed() (n uint32) {
-	for i := range b.ready {
-		n += b.ready[i].N
-	}
-	return n
-}
-
-// delayed returns how many slots wait for a guard, if the oldest one has that epoch, and not for
-// a Reset alone.
-func (b *backlog) delayed(oldest uint64) (n uint32) {
-	n = b.waits
-	for k := 0; k < b.waiting.Len() && b.waiting.Entry(k).Stamp < oldest; k++ {
-		cost.Batches(1)
-		n -= b.waiting.Entry(k).Body.N
-	}
-	return n
-}
-
-// leastDelayed returns the least stamp of a slot that waits for a guard, if the oldest one has that
-// epoch, and not for a Reset alone; or epoch.NoPin if there is none. Without stamps of their own,
-// slots have the stamp of their batch.
-func (s *shard) leastDelayed(oldest uint64) uint64 {
-	for k := range s.waiting.Len() {
-		cost.Batches(1)
-		switch w := s.waiting.Entry(k); {
-		case w.Stamp < oldest:
-		case s.arena.stampPerSlot:
-			return w.Body.leastStamp
-		default:
-			return w.Stamp
-		}
-	}
-	return epoch.NoPin
-}
-
-// reached reports whether every slot of the seal with that number and of those before has been
-// reclaimed, except what holds keep.
-func (b *backlog) reached(number uint64) bool {
-	if b.unsortedOf(number) {
+// stepped notes that n slots were taken out of what step returned. It reports whether there may be more.
+func (b *backlog) stepped(n uint32) bool {
+	b.waits -= n
+	if b.waiting.Len() == 0 {
 		return false
 	}
-	for k := range b.waiting.Len() {
-		cost.Batches(1)
-		if b.waiting.Entry(k).Body.number <= number {
-			return false
-		}
+	if b.waiting.Entry(0).Body.N == 0 {
+		b.waiting.RemoveFirst()
 	}
-	return !slices.ContainsFunc(b.runs, func(run uint64) bool { return run <= number })
+	return true
 }
 
-// bytes returns the memory of the lists.
-func (b *backlog) bytes() (n int64) {
-	for k := range b.waiting.Len() {
-		n += b.waiting.Entry(k).Body.Arrays.Bytes()
+// stepRun takes a run of up to most slots, for Resets, out of what step returned. A shard has a bounded
+// number of runs: a Reset that inserts may reclaim, and would otherwise call itself for as many slots as
+// wait. If there are as many, stepRun takes nothing. endRun ends the run.
+func (b *backlog) stepRun(most uint32) (run slots.Stamped[batch]) {
+	if len(b.runs) >= runsMost {
+		return run
 	}
-	return n + b.readyArrays() + int64(cap(b.waiting.List))*int64(unsafe.Sizeof(slots.Stamped[batch]{})) +
-		int64(cap(b.ready))*int64(unsafe.Sizeof(slots.Chain{})) + int64(cap(b.runs)+cap(b.apart)+cap(b.fences)-len(b.fenceRoom))*8
+	first := b.waiting.Entry(0)
+	run = slots.Stamped[batch]{Stamp: first.Stamp, Body: batch{leastStamp: first.Body.leastStamp, number: first.Body.number}}
+	for run.Body.N < most && first.Body.N > 0 {
+		run.Body.Append(first.Body.TakeFirst(&b.arena.Table))
+	}
+	b.runs = append(b.runs, run.Body.number)
+	b.inResets += run.Body.N
+	b.stepped(run.Body.N)
+	return run
 }
 
-// readyArrays returns the memory of the arrays of what is ready, and of those without slots.
-func (b *backlog) readyArrays() int64 {
-	n := int64(b.spare.N) * slots.ArrayBytes
-	for k := range b.ready {
-		n += b.ready[k].Arrays.Bytes()
+// endRun ends a run that had n slots, and puts back what is left of it.
+func (b *backlog) endRun(n uint32, left slots.Stamped[batch]) {
+	k := slices.Index(b.runs, left.Body.number)
+	b.runs = slices.Delete(b.runs, k, k+1)
+	b.inResets -= n
+	if left.Body.N > 0 {
+		b.putBack(left)
 	}
-	return n
 }
 
-// dropArrays gives up what readyArrays counts, and returns that.
-func (b *backlog) dropArrays() (bytes int64) {
-	bytes = b.readyArrays()
-	for k := range b.ready {
-		b.ready[k].Arrays = slots.Arrays{}
+// retire makes c, whose slots a magazine has removed, wait behind all that does. It returns how many
+// slots pay for a round.
+//
+// What is sealed was removed before, or may have been, so it comes before c.
+func (b *backlog) retire(stamp, leastStamp uint64, c slots.Chain) (paid uint32) {
+	if b.unsorted() > 0 {
+		b.enqueue(0, reclaimMost) // as a whole: slots have no stamps of their own here
 	}
-	b.spare = slots.SpareArrays{}
-	return bytes
+	if last := b.waiting.Youngest(); last != nil {
+		stamp = max(stamp, last.Stamp)
+	}
+	b.append(stamp, &batch{Chain: c, leastStamp: leastStamp, number: b.seals})
+	b.waits += c.N
+	b.mix() // c was removed after the last scan
+	paid = b.pay(c.N)
+	b.unpaid = max(0, b.unpaid+int64(c.N))
+	return paid
 }
+
+// size returns how many slots wait, but for those in Resets.
+func (b *backlog) size() uint32 { return b.waits }
+
+// resetting returns how many slots are in Resets.
+func (b *backlog) resetting() uint32 { return b.inResets }

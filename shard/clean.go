@@ -1,8 +1,6 @@
 package shard
 
 import (
-	"slices"
-
 	"coatcheck/internal/atom"
 	"coatcheck/internal/cost"
 	"coatcheck/shard/slots"
@@ -83,30 +81,21 @@ func (a *Arena) clean(slot *slots.Hook, i uint32) {
 // resets is a run of slots of one batch, for which one goroutine calls Reset.
 type resets struct {
 	source, target *shard
-	stamp          uint64 // the batch's, as leastStamp and number are
-	leastStamp     uint64
-	number         uint64
-	n              uint32      // how many slots the run has
-	chain          slots.Chain // those that are left
+	n              uint32               // how many slots the run has
+	left           slots.Stamped[batch] // those that are left
 }
 
-// take takes as many slots out of b, which has passed, as a run may have. In a bounded pool a
-// run is short, so that an insertion finds one of the others. A shard has a bounded number of
-// runs, and take reports false if there are as many: a Reset that inserts may reclaim, and would
-// otherwise call itself for as many slots as wait.
-func (r *resets) take(m *round, b *slots.Stamped[batch]) bool {
+// take takes as many slots out of what has passed as a run may have. In a bounded pool a run is short,
+// so that an insertion finds one of the others. It reports false if the shard has as many runs as it
+// may have.
+func (r *resets) take(m *round) bool {
 	s := m.source
-	if len(s.runs) >= runsMost {
+	run := s.backlog.stepRun(min(s.arena.mostOwned, resetRun))
+	if run.Body.N == 0 {
 		return false
 	}
-	r.source, r.target, r.stamp, r.leastStamp, r.number = s, m.target, b.Stamp, b.Body.leastStamp, b.Body.number
-	for limit := min(s.arena.mostOwned, resetRun); r.n < limit && b.Body.N > 0; r.n++ {
-		r.chain.Append(b.Body.TakeFirst(&s.arena.Table))
-	}
-	s.runs = append(s.runs, r.number)
+	r.source, r.target, r.n, r.left = s, m.target, run.Body.N, run
 	s.arena.running.Add(1)
-	s.inResets += r.n
-	s.waits -= r.n
 	m.moved = true
 	return true
 }
@@ -116,7 +105,7 @@ func (r *resets) take(m *round, b *slots.Stamped[batch]) bool {
 func (r *resets) run() {
 	s, a := r.source, r.source.arena
 	d := delivery{source: s}
-	d.send(r.target, slots.Low(r.chain.First))
+	d.send(r.target, slots.Low(r.left.Body.First))
 	defer func() {
 		s.lock()
 		defer s.unlock()
@@ -125,8 +114,8 @@ func (r *resets) run() {
 		a.waiters.wake()
 	}()
 	held := a.hasHolds() // observes (P7)
-	for r.chain.N > 0 {
-		slot, i, word := r.chain.TakeFirst(&a.Table)
+	for r.left.Body.N > 0 {
+		slot, i, word := r.left.Body.TakeFirst(&a.Table)
 		word, owned, reusable := a.finishGrace(slot, i, word, held)
 		if !owned {
 			continue
@@ -142,14 +131,8 @@ func (r *resets) run() {
 
 // end puts back what is left, and ends the run, under the lock.
 func (r *resets) end() {
-	s := r.source
-	k := slices.Index(s.runs, r.number)
-	s.runs = slices.Delete(s.runs, k, k+1)
-	s.arena.running.Add(-1)
-	s.inResets -= r.n
-	if r.chain.N > 0 {
-		s.putBack(r.stamp, batch{Chain: r.chain, leastStamp: r.leastStamp, number: r.number})
-	}
+	r.source.arena.running.Add(-1)
+	r.source.backlog.endRun(r.n, r.left)
 }
 
 // resetsPaid returns how many Resets so many removals pay for. If Resets are under way, this call may be

@@ -21,7 +21,8 @@
 //
 //	remove.go        the end of a life: removed slots, their stamps, and slots without another life
 //	backlog.go       removed slots that wait for their grace period, in the order of their stamps
-//	join.go          which of them wait together
+//	batches.go       their lists: which of them wait together, and for which Synchronize
+//	ready.go         those that have passed and wait for an empty freelist
 //	reclaim.go       the way from limbo and the backlog to the freelist
 //	clean.go         what is done to a slot on that way, Resets and skipped lives included
 //	expired.go       how the values of idle pools are zeroed

@@ -43,26 +43,8 @@ func (s *shard) clearExpired() (unfinished bool) {
 		stamp = a.Domain.Stamp()
 	}
 	oldest := a.Domain.Scan().Oldest
-	// What is not in a batch of its own is little, and is visited in each step.
-	s.clearLimbo(limbo, stamp, oldest)
-	a.clearList(s.sealed.Body.Top(), s.sealed.Body.N, s.sealed.Stamp, oldest)
-	a.clearList(s.turned.Top(), s.turned.N, s.sealed.Stamp, oldest)
-	room := uint32(clearMost)
-	for k := 0; k < s.waiting.Len() && s.waiting.Entry(k).Stamp < oldest; k++ {
-		b := &s.waiting.Entry(k).Body
-		p := &b.cleared
-		if call := s.clearCalls.Load(); p.call == 0 || p.left > b.N || p.foundHeld && p.left == 0 && p.call != call {
-			*p = progress{call: call, next: b.Top(), left: b.N}
-		}
-		n := min(p.left, room)
-		next, held := a.clearList(p.next, n, 0, oldest)
-		p.next, p.foundHeld = next, p.foundHeld || held
-		p.left -= n
-		if room -= n; room == 0 {
-			return true
-		}
-	}
-	return false
+	s.known.clear(s, limbo, stamp, oldest)
+	return s.backlog.clear(s.clearCalls.Load(), oldest)
 }
 
 // known is the lowest part of a shard's limbo, in an arena where slots have no stamps of their own:
@@ -77,16 +59,16 @@ type known struct {
 	stamp uint64
 }
 
-// clearLimbo is clearList for limbo, whose head it gets, and for what is known of it.
-func (s *shard) clearLimbo(head, stamp, oldest uint64) {
-	a, k, n := s.arena, &s.known, slots.Generation(head)
-	if k.seals != s.seals || a.stampPerSlot {
+// clear is clearList for the limbo of s, whose head it gets, and for what is known of it.
+func (k *known) clear(s *shard, head, stamp, oldest uint64) {
+	a, n, seals := s.arena, slots.Generation(head), s.backlog.sealNumber()
+	if k.seals != seals || a.stampPerSlot {
 		k.n = 0
 	}
 	next, _ := a.clearList(slots.Low(head), n-k.n, stamp, oldest)
 	a.clearList(next, k.n, k.stamp, oldest)
 	if k.n == 0 || k.stamp < oldest {
-		*k = known{s.seals, n, stamp}
+		*k = known{seals, n, stamp}
 	}
 }
 

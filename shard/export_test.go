@@ -79,12 +79,12 @@ func (s *shard) Ready() int { _, ready := s.pending(); return ready }
 func (s *shard) Pending() int { _, limbo, _ := s.count(); return limbo }
 
 // Seals is seals, and Batches returns how many batches wait.
-func (s *shard) Seals() uint64 { return s.seals }
+func (s *shard) Seals() uint64 { return s.backlog.seals }
 
-func (s *shard) Batches() int { return s.waiting.Len() }
+func (s *shard) Batches() int { return s.backlog.waiting.Len() }
 
 // BacklogBytes is bytes, and Scans is scans.
-func (s *shard) BacklogBytes() int64 { return s.bytes() }
+func (s *shard) BacklogBytes() int64 { return s.backlog.bytes() }
 
 func (s *shard) Scans() int { return s.scans() }
 
@@ -92,14 +92,14 @@ func (s *shard) Scans() int { return s.scans() }
 func (s *shard) RoundPaidBy(paid uint32) {
 	s.lock()
 	var r round
-	s.roundAndUnlock(&r, nil, paid)
+	r.runAndUnlock(s, nil, paid)
 }
 
 // Round is one round of reclaiming, with its Resets. It returns how many slots it visited.
 func (s *shard) Round(target *shard) (visits int, unfinished bool) {
 	s.lock()
 	var r round
-	s.roundAndUnlock(&r, target, s.fill())
+	r.runAndUnlock(s, target, s.fill())
 	if r.resets.n > 0 {
 		r.resets.run()
 	}
@@ -112,9 +112,8 @@ type Goal = goal
 func (s *shard) Goal() *Goal {
 	s.lock()
 	defer s.unlock()
-	s.sealAll()
-	s.fences = append(s.fences, s.seals)
-	return &goal{s, true, s.seals}
+	s.backlog.sealAll(&s.limbo)
+	return &goal{s, true, s.backlog.setGoal(&s.limbo)}
 }
 
 func (s *shard) NewGoal() *Goal { return &goal{shard: s} }
@@ -133,7 +132,7 @@ func (g *goal) Step() (unfinished, reached bool) {
 func (g *goal) Reached() bool {
 	g.shard.lock()
 	defer g.shard.unlock()
-	return g.shard.reached(g.number)
+	return g.shard.backlog.reached(g.number)
 }
 
 // Len returns how many slots wait for End. Leave is End that leaves reclaiming to others.
@@ -160,7 +159,7 @@ func (s *shard) Order() (order []uint32, listed int) {
 	}
 	add(slots.Low(s.free.Head.Load()))
 	listed = len(order)
-	for _, c := range slices.Backward(s.ready) {
+	for _, c := range slices.Backward(s.backlog.ready) {
 		add(slots.Low(c.First))
 	}
 	return order, listed
@@ -222,7 +221,7 @@ func (m *Magazine) Ordered() bool {
 }
 
 // Unsorted returns how many slots were removed and are in no batch.
-func (s *shard) Unsorted() int { return int(s.limbo.Size() + s.unsorted()) }
+func (s *shard) Unsorted() int { return int(s.limbo.Size() + s.backlog.unsorted()) }
 
 // Arrays returns how many slots of the backlog are in arrays, and reports whether each chain's arrays, if
 // it has any, have its slots in its order (I14), what is ready ends with None, and batches are in the
@@ -231,10 +230,10 @@ func (s *shard) Arrays() (n int, repeat bool) {
 	s.lock()
 	defer s.unlock()
 	repeat = true
-	chains := slices.Clone(s.ready)
-	for k := range s.waiting.Len() {
-		chains = append(chains, s.waiting.Entry(k).Body.Chain)
-		repeat = repeat && s.waiting.Entry(max(k, 1)-1).Stamp <= s.waiting.Entry(k).Stamp
+	chains := slices.Clone(s.backlog.ready)
+	for k := range s.backlog.waiting.Len() {
+		chains = append(chains, s.backlog.waiting.Entry(k).Body.Chain)
+		repeat = repeat && s.backlog.waiting.Entry(max(k, 1)-1).Stamp <= s.backlog.waiting.Entry(k).Stamp
 	}
 	for k, c := range chains {
 		last := c.Arrays.Last
@@ -253,12 +252,12 @@ func (s *shard) Arrays() (n int, repeat bool) {
 				break
 			}
 		}
-		repeat = repeat && left == 0 && (k >= len(s.ready) || i == slots.None)
+		repeat = repeat && left == 0 && (k >= len(s.backlog.ready) || i == slots.None)
 	}
 	return n, repeat
 }
 
-func (s *shard) Spare() int { return s.spare.N }
+func (s *shard) Spare() int { return s.backlog.spare.N }
 
 // ArraysMost and SpareMost bound arrays, which have ArrayBytes each.
 const (

@@ -36,13 +36,14 @@ func (a *Arena) Inspect() (contents []Contents) {
 				c.Waiting = append(c.Waiting, List{l.Top(), l.N, stamp, l.Arrays.Indexes()})
 			}
 		}
-		for k := range s.waiting.Len() {
-			w := s.waiting.Entry(k)
+		b := &s.backlog
+		for k := range b.waiting.Len() {
+			w := b.waiting.Entry(k)
 			add(&w.Body.Chain, w.Stamp)
 		}
-		add(&s.turned, s.sealed.Stamp)
-		add(&s.sealed.Body.Chain, s.sealed.Stamp)
-		for _, r := range s.ready {
+		add(&b.turned, b.sealed.Stamp)
+		add(&b.sealed.Body.Chain, b.sealed.Stamp)
+		for _, r := range b.ready {
 			c.Ready = append(c.Ready, List{r.Top(), r.N, 0, r.Arrays.Indexes()})
 		}
 		contents = append(contents, c)
@@ -54,7 +55,7 @@ func (a *Arena) Inspect() (contents []Contents) {
 func (a *Arena) KeepArrays() {
 	a.Replays = false
 	for _, s := range a.shards() {
-		s.frontier.Init(a.Domain, false)
+		s.backlog.frontier.Init(a.Domain, false)
 	}
 }
 
@@ -62,9 +63,9 @@ func (a *Arena) KeepArrays() {
 // not begin a run while it has as many as it may have. None of these slots forbids a refusal.
 func (a *Arena) InResets() (n int) {
 	for _, s := range a.shards() {
-		n += int(s.inResets)
-		if len(s.runs) == runsMost {
-			n += int(s.waits)
+		n += int(s.backlog.inResets)
+		if len(s.backlog.runs) == runsMost {
+			n += int(s.backlog.waits)
 		}
 	}
 	return n

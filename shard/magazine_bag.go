@@ -202,17 +202,18 @@ func (m *Magazine) retireByArrays() bool {
 	if !m.arena.keepsArrays() || n < spliceLeast || !s.tryLock() {
 		return false
 	}
-	if len(s.fences) > 0 || int(s.waits+s.passed())+n > arraysMost {
+	if s.backlog.hasGoal() || !s.backlog.roomForArrays(n) {
 		s.unlock()
 		return false
 	}
 	m.seal()
-	stamp := m.seals.Youngest().Stamp
-	b := batch{leastStamp: m.seals.Oldest().Stamp, number: s.seals}
-	list := s.spare.List(m.bag[m.start:m.used])
-	b.Chain = m.emptyBag()
-	b.Arrays = list
-	s.retireBatch(stamp, &b)
+	leastStamp, stamp := m.seals.Oldest().Stamp, m.seals.Youngest().Stamp
+	arrays := s.backlog.arraysOf(m.bag[m.start:m.used])
+	c := m.emptyBag()
+	c.Arrays = arrays
+	paid := s.backlog.retire(stamp, leastStamp, c)
+	m.arena.waiters.wake()
+	s.reclaimAndUnlock(nil, paid)
 	return true
 }
 
@@ -235,7 +236,7 @@ func (m *Magazine) fetch(s *shard, limit int) {
 	if !m.arena.keepsArrays() || !s.tryLock() {
 		return
 	}
-	m.ready = m.ready[:s.takeByArrays(m.ready[:limit])]
+	m.ready = m.ready[:s.backlog.takeByArrays(m.ready[:limit])]
 	s.unlock()
 	for i := range m.ready {
 		k := &m.ready[i]

@@ -158,7 +158,7 @@ func (a *Arena) Order() []byte {
 	defer s.unlock()
 	o := order{
 		sizes: a.Pages.Code(), kind: a.kindOf(),
-		unworn: uint64(s.unworn.Load()), searches: uint64(s.searches.Load() % othersFirst), joinAt: uint64(s.joinAt), seals: s.seals,
+		unworn: uint64(s.unworn.Load()), searches: uint64(s.searches.Load() % othersFirst),
 	}
 	now := a.Domain.Epoch()
 	if o.stamped = a.Domain.NextEpoch() - now; !a.stampPerSlot {
@@ -168,15 +168,9 @@ func (a *Arena) Order() []byte {
 	}
 	r := recorder{arena: a, now: now, ok: true}
 	o.free = r.places(slots.Low(s.free.Head.Load()), math.MaxUint32, nil)
-	for k := range s.ready {
-		o.ready = append(o.ready, r.chain(&s.ready[k], nil))
-	}
 	limbo := s.limbo.Head.Load() // observes (P6)
 	o.limbo = r.places(slots.Low(limbo), slots.Generation(limbo), &now)
-	o.sealed, o.turned = r.queued(&s.sealed), r.chain(&s.turned, &s.sealed.Stamp)
-	for k := range s.waiting.Len() {
-		o.waiting = append(o.waiting, r.queued(s.waiting.Entry(k)))
-	}
+	s.backlog.record(&r, &o)
 	o.fresh = s.fresh.Ends()
 	r.table(&o)
 	if !r.ok {

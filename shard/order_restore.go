@@ -212,18 +212,7 @@ func (l *lister) restore(o *order) {
 	if c := l.chain(&o.limbo); c.N > 0 {
 		s.limbo.Head.Store(slots.Pack(c.N, c.Top()))
 	}
-	for k := range o.ready {
-		s.ready = append(s.ready, l.chain(&o.ready[k]))
-	}
-	s.turned = l.chain(&o.turned)
-	s.sealed = slots.Stamped[batch]{Stamp: l.stamp[o.sealed.age], Body: l.batch(&o.sealed)}
-	s.waits = s.turned.N + s.sealed.Body.N
-	for k := range o.waiting {
-		q := &o.waiting[k]
-		s.waiting.Add(l.stamp[q.age], l.batch(q))
-		s.waits += uint32(len(q.slots))
-	}
-	s.joinAt, s.seals = int(o.joinAt), o.seals
+	s.backlog.restore(l, o)
 	s.unworn.Store(uint32(o.unworn))
 	s.searches.Store(uint32(o.searches))
 	if len(o.fresh) > 0 {

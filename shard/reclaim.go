@@ -47,7 +47,7 @@ func (s *shard) lock() {
 
 // unlock publishes how many slots the backlog has, and unlocks.
 func (s *shard) unlock() {
-	if kept := slots.Pack(s.waits, s.passed()); kept != s.kept.Load() {
+	if kept := s.backlog.counts(); kept != s.kept.Load() {
 		s.kept.Store(kept)
 	}
 	s.clearing.Unlock()
@@ -67,8 +67,8 @@ func (s *shard) reclaim(target *shard) (unfinished bool) {
 func (s *shard) reclaimAndUnlock(target *shard, paid uint32) (unfinished bool) {
 	limit := s.arena.resetsPaid(paid)
 	var r round
-	s.roundAndUnlock(&r, target, paid)
-	for n := uint32(0); r.resets.n > 0; s.nextAndUnlock(&r, target) {
+	r.runAndUnlock(s, target, paid)
+	for n := uint32(0); r.resets.n > 0; r.nextAndUnlock(s, target) {
 		r.resets.run()
 		if n += r.resets.n; !r.unfinished || n >= limit || !s.tryLock() {
 			break
@@ -77,21 +77,10 @@ func (s *shard) reclaimAndUnlock(target *shard, paid uint32) (unfinished bool) {
 	return r.unfinished
 }
 
-func (s *shard) roundAndUnlock(r *round, target *shard, paid uint32) {
-	defer s.unlock()
-	s.reclaimRound(r, target, paid)
-	r.unfinished = r.unfinished || s.unsorted() > 0
-}
-
-// nextAndUnlock takes the next slots for Resets, of what the last scan spoke of.
-//
-// The wrong version makes another round. Then each sixteen Resets cost a scan.
-func (s *shard) nextAndUnlock(r *round, target *shard) {
-	defer s.unlock()
-	*r = round{}
-	r.begin(s, target, visitsFor(slots.Batch))
-	r.release(s.frontier.Known())
-	r.unfinished = s.unsorted() > 0 || r.unfinished
+// refill gives an empty freelist what is ready in s. It reports whether it did. A queue's freelist
+// stays empty until all slots have been used.
+func (s *shard) refill(target *shard) bool {
+	return s.backlog.hasReady() && s.unworn.Load() == 0 && s.backlog.refill(&s.recipient(target).free)
 }
 
 // round is one round of reclaiming. It has some 220 bytes, and so its caller makes it.
@@ -117,8 +106,25 @@ const (
 	everything              // also a batch of which a part may have passed
 )
 
-// reclaimRound releases what has passed and seals what has gathered. The caller holds the lock,
-// and runs r.resets without it.
+func (r *round) runAndUnlock(s, target *shard, paid uint32) {
+	defer s.unlock()
+	r.run(s, target, paid)
+	r.unfinished = r.unfinished || s.backlog.unsorted() > 0
+}
+
+// nextAndUnlock takes the next slots for Resets, of what the last scan spoke of.
+//
+// The wrong version makes another round. Then each sixteen Resets cost a scan.
+func (r *round) nextAndUnlock(s, target *shard) {
+	defer s.unlock()
+	*r = round{}
+	r.begin(s, target, visitsFor(slots.Batch))
+	r.release(s.backlog.known())
+	r.unfinished = s.backlog.unsorted() > 0 || r.unfinished
+}
+
+// run releases what has passed and seals what has gathered. The caller holds the lock of s, and runs
+// r.resets without it.
 //
 // An empty freelist gets what is ready before. The wrong order gives it the few slots that were
 // sealed just now. Then it is empty again soon, and what is ready stays.
@@ -126,62 +132,33 @@ const (
 // What was sealed just now and has not passed stays sealed until the next round. Mostly it has
 // passed as a whole by then, and no slot need be visited. An insertion that has got nothing does
 // not wait for that.
-func (s *shard) reclaimRound(r *round, target *shard, paid uint32) {
+func (r *round) run(s, target *shard, paid uint32) {
 	r.begin(s, target, visitsFor(paid))
-	s.frontier.Pay(int(paid) * 2 * cellsPaid)
-	waited := s.waits > 0
+	b := &s.backlog
+	b.payScans(paid)
+	waited := b.size() > 0
 	if waited {
-		oldest, fresh := s.oldest()
-		if !s.passesAsIs(oldest) {
-			r.visits = s.enqueue(oldest, r.limit)
-		}
-		if !fresh && s.waiting.Len() > 0 {
-			oldest, _ = s.oldest() // a slot that came late may have an older stamp than all that waited
-		}
+		var oldest uint64
+		oldest, r.visits = b.sortAll(r.limit)
 		r.release(oldest)
 	}
-	if s.unsorted() == 0 {
-		if s.seal(); s.unsorted() > 0 && (!waited || target != nil && !r.moved && !s.frontier.Blocked(s.leastWaiting())) {
-			if oldest, _ := s.oldest(); target != nil || s.sealed.Stamp < oldest { // after the seal: it speaks of what was unlinked before
-				if !s.passesAsIs(oldest) {
-					r.visits += s.enqueue(oldest, r.limit-r.visits)
-				}
-				r.release(oldest)
-			}
+	if b.seal(&s.limbo) && (!waited || target != nil && !r.moved && !b.blocked()) {
+		if oldest, _ := b.oldest(); target != nil || b.sealedBelow(oldest) { // after the seal: it speaks of what was unlinked before
+			r.visits += b.sort(oldest, r.limit-r.visits)
+			r.release(oldest)
 		}
 	}
 }
 
-// passesAsIs reports whether what was sealed has passed, and need be neither sorted nor put behind
-// others: mostly, no batch waits, and what was sealed is short. oldest is the epoch of the oldest
-// guard. What is long becomes a batch, of which ClearExpired visits a part at a time.
-func (s *shard) passesAsIs(oldest uint64) bool {
-	w := &s.sealed
-	return w.Stamp < oldest && !s.newer && w.Body.N-1 < reclaimMost && s.waiting.Len() == 0 && s.turned.N == 0 && !s.fifo && s.arena.Reset == nil
-}
-
-// refuseRound is reclaimRound for an insertion that would be refused, which holds all locks: it
-// looks at every slot that waits and may have passed. It looks only at slots that were sealed before
-// the scan that found pins.
-func (s *shard) refuseRound(target *shard, pins epoch.Pins) (r round) {
+// refuse is run for an insertion that would be refused, which holds all locks: it looks at every slot
+// that waits and may have passed. It looks only at slots that were sealed before the scan that found
+// pins.
+func (r *round) refuse(s, target *shard, pins epoch.Pins) {
 	s.unworn.Store(0) // the arena has no slot that was never used, or may not make it
 	r.begin(s, target, reclaimMost)
-	s.frontier.Learn(pins)
-	s.newer = false
-	for s.unsorted() > 0 {
-		s.enqueue(pins.Oldest, reclaimMost)
-	}
+	s.backlog.learn(pins)
 	r.scope = everything
 	r.release(pins.Oldest)
-	return r
-}
-
-// sealAll seals limbo. The caller holds the lock of s, and scans afterwards.
-func (s *shard) sealAll() {
-	for s.unsorted() > 0 {
-		s.enqueue(0, reclaimMost)
-	}
-	s.seal()
 }
 
 // visitsFor returns how many slots a round may visit that so many removals pay for.
@@ -194,36 +171,26 @@ func (r *round) begin(s, target *shard, limit uint32) {
 
 // release moves the batches that have passed, if the oldest guard has that epoch.
 func (r *round) release(oldest uint64) {
-	s := r.source
-	r.asksHolds = s.arena.hasHolds() // observes (P7)
-	if s.passesAsIs(oldest) {
-		n := s.sealed.Body.N
-		r.pass(&s.sealed.Body.Chain)
-		s.waits -= n - s.sealed.Body.N
-	}
-	for s.waiting.Len() > 0 && r.resets.n == 0 {
-		cost.Batches(1)
-		first := s.waiting.Entry(0)
-		if r.scope == everything && s.arena.stampPerSlot && first.Body.leastStamp < oldest && oldest <= first.Stamp {
-			s.cut(oldest)
-			continue
-		}
-		if first.Stamp >= oldest {
+	a, b := r.source.arena, &r.source.backlog
+	r.asksHolds = a.hasHolds() // observes (P7)
+	for r.resets.n == 0 {
+		passed := b.step(oldest, r.scope == everything)
+		if passed == nil {
 			break
 		}
 		if r.visits >= r.limit {
 			r.unfinished = true
 			break
 		}
-		if s.arena.Reset == nil {
-			n := first.Body.N
-			r.pass(&first.Body.Chain)
-			s.waits -= n - first.Body.N
-		} else if !r.resets.take(r, first) {
-			break
+		if a.Reset != nil {
+			if !r.resets.take(r) {
+				break
+			}
+			continue
 		}
-		if first.Body.N == 0 {
-			s.waiting.RemoveFirst()
+		n := passed.N
+		if r.pass(passed); !b.stepped(n - passed.N) {
+			break
 		}
 	}
 	r.unfinished = r.unfinished || r.resets.n > 0
@@ -254,8 +221,8 @@ func (r *round) pass(c *slots.Chain) {
 		c.Finish(&a.Table) // a batch that was passed in part begins with an index alone
 		if s.fifo {
 			r.home.Concat(c)
-		} else if whole = r.homeShard.free.Splice(c); !whole && c.N >= spliceLeast && len(s.ready) < readyMost {
-			s.ready, whole = append(s.ready, *c), true
+		} else {
+			whole = r.homeShard.free.Splice(c) || s.backlog.keepWhole(c)
 		}
 	}
 	if whole {
@@ -288,7 +255,7 @@ func (r *round) passByArrays(c *slots.Chain, asIs bool) {
 			part = c.CutArray(a.Table.Pages())
 			r.visits += a.renewAll(part.Arrays.First())
 		}
-		if !s.keep(&part) {
+		if !s.backlog.keep(&part) {
 			part.Finish(&a.Table)
 			r.home.Concat(&part)
 		}
@@ -336,11 +303,7 @@ func (d *delivery) deliver() {
 	switch {
 	case d.home.N+d.otherHome.N == 0:
 	case s.fifo:
-		d.home.Link(slots.None)
-		if len(s.ready) == 0 {
-			s.ready = append(s.ready, slots.Chain{})
-		}
-		s.ready[0].Concat(&d.home)
+		s.backlog.keepLast(&d.home)
 		s.refill(nil)
 	default:
 		d.homeShard.free.Push(&d.home)

@@ -110,8 +110,8 @@ func (s *shard) takeLocked(d *verdict) {
 	}
 	waiting := 0
 	for _, o := range a.shards() {
-		waiting += int(o.limbo.Size() + o.waits)
-		vacant += int(o.passed())
+		waiting += int(o.limbo.Size() + o.backlog.size())
+		vacant += int(o.backlog.readySlots())
 	}
 	d.left = a.Table.Left() > 0
 	if d.left && vacant+waiting < a.slack() && a.mayGrow(int64(waiting)+a.parked.Load()) {
@@ -139,7 +139,7 @@ func (s *shard) refuseLocked(d *verdict) error {
 	// slot into limbo, which would be found in neither otherwise.
 	wait := a.parked.Load()
 	for _, o := range a.shards() {
-		o.sealAll()
+		o.backlog.sealAll(&o.limbo)
 	}
 	pins := a.Domain.Scan()
 	leastStamp := uint64(epoch.NoPin) // the least stamp of one that waits for a guard
@@ -147,7 +147,8 @@ func (s *shard) refuseLocked(d *verdict) error {
 	for k := range a.shards() {
 		o := s.next(k)
 		for unfinished := true; unfinished; {
-			r := o.refuseRound(s, pins)
+			var r round
+			r.refuse(o, s, pins)
 			if r.resets.n > 0 {
 				d.resets = r.resets
 				return nil
@@ -158,8 +159,8 @@ func (s *shard) refuseLocked(d *verdict) error {
 			again = again || r.moved
 			unfinished = r.unfinished
 		}
-		wait += int64(o.delayed(pins.Oldest))
-		leastStamp = min(leastStamp, o.leastDelayed(pins.Oldest))
+		wait += int64(o.backlog.delayed(pins.Oldest))
+		leastStamp = min(leastStamp, o.backlog.leastDelayed(pins.Oldest))
 	}
 	d.grow = !again && d.left && a.mayGrow(wait)
 	// A look-up's own pin is in the way of some. Without one, least may be that of a batch which is not

@@ -182,7 +182,7 @@ func (a *Arena) stamp(i uint32) {
 // did not get the lock.
 func (s *shard) reclaimPast(oldSize, newSize uint32) {
 	if n := s.fill(); oldSize^newSize >= n && s.tryLock() { // n is a power of two
-		s.reclaimAndUnlock(nil, s.pay(max(n, newSize-oldSize)))
+		s.reclaimAndUnlock(nil, s.backlog.pay(max(n, newSize-oldSize)))
 	}
 }
 

@@ -32,7 +32,7 @@ type shard struct {
 	// unworn is 1 under FIFO until no slot is left that was never used and that the arena may have.
 	// Until then nothing is put into free. What is in it when unworn becomes 1 goes first.
 	//
-	//	writers  takeNeverUsed and refuseRound, as no such slot was found; alloc; restore, in a new arena
+	//	writers  takeNeverUsed and refuse, as no such slot was found; alloc; restore, in a new arena
 	//	readers  pop, refill
 	unworn atom.Uint32
 
@@ -57,7 +57,7 @@ type shard struct {
 	//	writers  contend, which alone reads it
 	misses atom.Uint32
 
-	backlog // what waits, and what is ready (backlog.go)
+	backlog backlog // what waits, and what is ready
 
 	// kept is how many slots only the holder of mu can make free: those that wait, and those
 	// that are ready. Other goroutines go by it to ask for mu, and never conclude from it that
@@ -74,16 +74,9 @@ func (a *Arena) newShard(number int) *shard {
 	s := &shard{arena: a, fifo: a.FIFO, number: uint32(number)}
 	s.free.Head.Store(slots.EmptyList)
 	s.limbo.Head.Store(slots.EmptyList)
-	s.fences = s.fenceRoom[:0]
-	s.frontier.Init(a.Domain, a.Replays)
+	s.backlog.init(a)
 	if s.fifo {
 		s.unworn.Store(1)
-	}
-	if a.Fixed {
-		s.waiting = slots.Timeline[batch]{List: make([]slots.Stamped[batch], 0, min(fixedBatches, a.Capacity+2)), Fixed: true}
-		s.apart = make([]uint64, 0, (fixedBatches+63)/64)
-		s.runs = make([]uint64, 0, runsMost)
-		s.ready = make([]slots.Chain, 0, readyMost)
 	}
 	return s
 }

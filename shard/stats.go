@@ -71,9 +71,9 @@ func (c *Counts) fit() {
 func (s *shard) count() (free, limbo int, bytes int64) {
 	s.lock()
 	defer s.unlock()
-	limbo = int(s.limbo.Size() + s.waits + s.inResets)
+	limbo = int(s.limbo.Size() + s.backlog.size() + s.backlog.resetting())
 	free = s.fresh.Left()
-	free += int(s.passed())
+	free += int(s.backlog.readySlots())
 	limit := int(s.arena.Table.Pages().Limit)
 	i := slots.Low(s.free.Head.Load())
 	for i != slots.None && free <= limit {
@@ -84,5 +84,5 @@ func (s *shard) count() (free, limbo int, bytes int64) {
 		free++
 		i = slots.Low(word)
 	}
-	return free, limbo, s.bytes()
+	return free, limbo, s.backlog.bytes()
 }

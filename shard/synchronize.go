@@ -2,7 +2,6 @@ package shard
 
 import (
 	"context"
-	"slices"
 
 	"coatcheck/epoch"
 )
@@ -72,15 +71,14 @@ func (g *goal) step() (r round, reached bool) {
 	s.lock()
 	defer s.unlock()
 	if !g.set {
-		g.set, g.number = true, s.sealNow()
-		s.fences = append(s.fences, g.number)
+		g.set, g.number = true, s.backlog.setGoal(&s.limbo)
 	}
-	s.reclaimRound(&r, nil, s.fill())
-	if reached = s.reached(g.number); reached {
+	r.run(s, nil, s.fill())
+	if reached = s.backlog.reached(g.number); reached {
 		g.end()
 	}
 	// What has passed lies before what waits for a guard. Nothing that is removed later comes there.
-	r.unfinished = r.unfinished || s.unsortedOf(g.number)
+	r.unfinished = r.unfinished || s.backlog.unsortedOf(g.number)
 	return r, reached
 }
 
@@ -108,8 +106,6 @@ func (g *goal) leave() {
 
 // end is leave under the lock.
 func (g *goal) end() {
-	s := g.shard
-	k, _ := slices.BinarySearch(s.fences, g.number)
-	s.fences = slices.Delete(s.fences, k, k+1)
+	g.shard.backlog.dropGoal(g.number)
 	g.set = false
 }

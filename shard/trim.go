@@ -180,12 +180,7 @@ func (t *trimmer) take(s *shard, c *slots.Chain) {
 		t.takeRange(s, c)
 	}
 	t.addList(c, slots.Low(s.free.TakeAll()))
-	t.arrays += s.dropArrays()
-	for k := range s.ready {
-		t.addList(c, slots.Low(s.ready[len(s.ready)-1-k].First))
-	}
-	clear(s.ready)
-	s.ready = s.ready[:0]
+	t.arrays += s.backlog.takeReady(func(first uint32) { t.addList(c, first) })
 	if !s.fifo {
 		t.takeRange(s, c)
 	}
