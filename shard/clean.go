@@ -6,45 +6,123 @@ import (
 	"coatcheck/shard/slots"
 )
 
-// recycle makes a slot ready for its next life, after its grace period. It returns its word, and
-// reports false if the slot has no other life, or is held.
-func (a *Arena) recycle(slot *slots.Hook, i uint32, word uint64, held bool) (now uint64, ok bool) {
-	now, owned, reusable := a.finishGrace(slot, i, word, held)
+// recycler does what happens to slots between two lives, when their grace period is over: to those of a
+// round, of a run of Resets, or of a magazine's bag. Their owner makes one when it has the slots. A slot
+// goes through all of it, or is one of those for which keepsAll says that some of it does nothing:
+//
+//	passed ─▶ parked, if it is held ─▶ skips lives ─▶ exhausted, if it has no other ─▶ zeroed, or Reset
+type recycler struct {
+	arena     *Arena
+	asksHolds bool // each slot must be asked whether it is held
+}
+
+// recycler returns one for slots that were unlinked before.
+func (a *Arena) recycler() recycler { return recycler{a, a.hasHolds()} } // observes (P7)
+
+// keepsAll reports whether each slot has another life, and none is held.
+func (c *recycler) keepsAll() bool {
+	return c.arena.spentInLimbo() == 0 && !c.asksHolds && c.arena.skips.Load() == nil
+}
+
+// renewsNone reports whether no value must be made ready for another life.
+func (c *recycler) renewsNone() bool { return !slots.Poisons && c.arena.Plain() }
+
+// slot makes a slot ready for its next life. It returns its word, and reports false if the slot has no
+// other life, or is held. There is no Reset.
+func (c *recycler) slot(slot *slots.Hook, i uint32, word uint64) (now uint64, ok bool) {
+	now, owned, reusable := c.next(slot, i, word)
 	switch {
 	case owned && reusable:
-		a.renew(slot)
+		c.renew(slot)
 	case owned:
-		a.Clear(slot)
+		c.arena.Clear(slot)
 	}
 	return now, owned && reusable
 }
 
-// renew makes the value of a slot that has another life ready for it.
-func (a *Arena) renew(slot *slots.Hook) {
-	if a.Pointers {
-		a.Clear(slot)
-	}
-	if slots.Poisons {
-		a.Fill(slot)
-	}
-}
-
-// renewAll makes the slots of an array ready for their next life, which each of them has. It returns
-// how many there are.
-func (a *Arena) renewAll(b *slots.Array) int {
-	t := a.Table.Pages()
+// array is slot for those of an array, of which it keeps all. It returns how many there are.
+func (c *recycler) array(b *slots.Array) int {
+	t := c.arena.Table.Pages()
 	cost.Slots(int(b.N))
 	for _, i := range b.Slots[:b.N] {
-		a.renew(t.At(i))
+		c.renew(t.At(i))
 	}
 	return int(b.N)
 }
 
-// finishGrace reports whether a slot whose grace period is over is the caller's, or else parked,
-// and whether it has another life. If it has none, and is the caller's, it is exhausted from now
-// on. It returns the word of a slot that is the caller's.
-func (a *Arena) finishGrace(slot *slots.Hook, i uint32, word uint64, held bool) (now uint64, owned, reusable bool) {
-	if held && a.park(a.Table.Pages(), i) {
+// bag is slot for those of a magazine's bag. It returns those that are ready, in the same array.
+func (c *recycler) bag(entries []slots.Cached) []slots.Cached {
+	a := c.arena
+	cost.Slots(len(entries))
+	if c.asksHolds || a.skips.Load() != nil {
+		entries = c.left(entries)
+	}
+	if a.Pointers {
+		a.Clean(entries)
+	}
+	if slots.Poisons {
+		for i := range entries {
+			a.Fill(entries[i].Slot())
+		}
+	}
+	return entries
+}
+
+// left returns those of a bag's slots that have another life, and are not held.
+func (c *recycler) left(entries []slots.Cached) []slots.Cached {
+	left, exhausted := entries[:0], false
+	for _, k := range entries {
+		slot := k.Slot()
+		now, owned, reusable := c.next(slot, slots.Low(k.H), slot.Word.Load())
+		switch {
+		case owned && reusable:
+			k.H = slots.Pack(slots.Generation(now)+1, slots.Low(k.H))
+			left = append(left, k)
+		case owned:
+			c.arena.Clear(slot)
+			exhausted = true
+		}
+	}
+	if exhausted {
+		c.arena.waiters.wake() // new slots may take the places of those that are exhausted
+	}
+	return left
+}
+
+// reset calls Reset for a slot that is the caller's, which must expect that it panics or exits. A value
+// that was moved out is zeroed, and so is a slot without another life, or whose Reset does not return.
+func (c *recycler) reset(slot *slots.Hook, i uint32, reusable bool) {
+	a := c.arena
+	if a.Table.UnmarkMoved(i) {
+		a.Clear(slot)
+		return
+	}
+	returned := false
+	defer func() {
+		if !returned || !reusable {
+			a.Clear(slot)
+		}
+	}()
+	a.Reset(slot)
+	returned = true
+}
+
+// renew makes the value of a slot that has another life ready for it. There is no Reset.
+func (c *recycler) renew(slot *slots.Hook) {
+	if c.arena.Pointers {
+		c.arena.Clear(slot)
+	}
+	if slots.Poisons {
+		c.arena.Fill(slot)
+	}
+}
+
+// next reports whether a slot is the caller's, or else parked, and whether it has another life. If it
+// has none, and is the caller's, it is exhausted from now on. It returns the word of a slot that is the
+// caller's.
+func (c *recycler) next(slot *slots.Hook, i uint32, word uint64) (now uint64, owned, reusable bool) {
+	a := c.arena
+	if c.asksHolds && a.park(a.Table.Pages(), i) {
 		return word, false, false
 	}
 	word = a.skip(slot, i, word)
@@ -54,23 +132,6 @@ func (a *Arena) finishGrace(slot *slots.Hook, i uint32, word uint64, held bool) 
 		return word, true, false
 	}
 	return word, true, true
-}
-
-// clean makes a slot ready for its next life, after its grace period. The caller owns the
-// slot, and must expect a Reset that panics or exits.
-func (a *Arena) clean(slot *slots.Hook, i uint32) {
-	if a.Table.UnmarkMoved(i) {
-		a.Clear(slot)
-		return
-	}
-	returned := false
-	defer func() {
-		if !returned {
-			a.Clear(slot)
-		}
-	}()
-	a.Reset(slot)
-	returned = true
 }
 
 // With a Reset, reclaiming calls user code. It may use the pool in any way, take long, panic
@@ -113,19 +174,17 @@ func (r *resets) run() {
 		d.deliver()
 		a.waiters.wake()
 	}()
-	held := a.hasHolds() // observes (P7)
+	c := a.recycler()
 	for r.left.Body.N > 0 {
 		slot, i, word := r.left.Body.TakeFirst(&a.Table)
-		word, owned, reusable := a.finishGrace(slot, i, word, held)
+		word, owned, reusable := c.next(slot, i, word)
 		if !owned {
 			continue
 		}
 		if reusable {
 			d.add(slot, i, word) // before the Reset, which may not return
 		}
-		if a.clean(slot, i); !reusable {
-			a.Clear(slot)
-		}
+		c.reset(slot, i, reusable)
 	}
 }
 
@@ -199,25 +258,6 @@ func (a *Arena) skip(slot *slots.Hook, i uint32, word uint64) uint64 {
 		a.skips.Store(nil)
 	}
 	return word
-}
-
-// skipAll is skip for slots that a magazine owns. It takes those out that are exhausted then.
-func (a *Arena) skipAll(entries []slots.Cached) []slots.Cached {
-	left := entries[:0]
-	for _, k := range entries {
-		slot := k.Slot()
-		word := a.skip(slot, slots.Low(k.H), slot.Word.Load())
-		if slots.Generation(word) == slots.Spent {
-			a.discard(slot)
-			continue
-		}
-		k.H = slots.Pack(slots.Generation(word)+1, slots.Low(k.H))
-		left = append(left, k)
-	}
-	if len(left) < len(entries) {
-		a.waiters.wake() // new slots may take the places of those that are exhausted
-	}
-	return left
 }
 
 // later returns the generation to which a vacant slot comes by so many lives. If it has no life

@@ -20,7 +20,7 @@ import (
 
 // refillReady makes the parts that have passed ready. If the magazine has enough slots, or the arena
 // has a Reset, it sends the bag to limbo: a Reset may panic, or use the magazine, and limbo
-// allows for that. A Reset may have closed the magazine when recycle returns.
+// allows for that. A Reset may have closed the magazine when refillReady returns.
 func (m *Magazine) refillReady() {
 	a := m.arena
 	m.seal()
@@ -82,31 +82,11 @@ func (m *Magazine) release() {
 
 // reuse makes the slots of the bag before end ready.
 func (m *Magazine) reuse(end int) {
-	a := m.arena
-	passed := m.bag[m.start:end]
-	cost.Slots(len(passed))
 	whole := m.start == 0 && end == m.used && len(m.ready) == 0
-	m.start = end     // first, because a parked slot is no longer the magazine's
-	if a.hasHolds() { // observes (P7): holds stood before their slots came into the bag
-		free := passed[:0]
-		for _, k := range passed {
-			if !a.park(a.Table.Pages(), slots.Low(k.H)) {
-				free = append(free, k)
-			}
-		}
-		passed = free
-	}
-	if a.skips.Load() != nil {
-		passed = a.skipAll(passed)
-	}
-	if a.Pointers {
-		a.Clean(passed)
-	}
-	if slots.Poisons {
-		for i := range passed {
-			a.Fill(passed[i].Slot())
-		}
-	}
+	passed := m.bag[m.start:end]
+	m.start = end           // first, because a parked slot is no longer the magazine's
+	c := m.arena.recycler() // observes (P7): holds stood before their slots came into the bag
+	passed = c.bag(passed)
 	if whole {
 		m.ready, m.bag = passed, m.ready[:cap(m.ready)]
 	} else {
@@ -145,11 +125,7 @@ func (m *Magazine) giveBack(mode ReclaimMode) {
 	var c slots.Chain
 	for i := len(m.ready) - 1; i >= 0; i-- { // the one used last on top
 		k := &m.ready[i]
-		if g := slots.Generation(k.H); g == slots.LastGeneration {
-			m.arena.exhaust(k.Slot())
-		} else {
-			word := slots.Pack(g+1, slots.None)
-			k.Slot().Set(word)
+		if word, ok := m.arena.burn(k.Slot(), slots.Generation(k.H), slots.None); ok {
 			c.Append(k.Slot(), slots.Low(k.H), word)
 		}
 	}

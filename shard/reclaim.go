@@ -86,9 +86,9 @@ func (s *shard) refill(target *shard) bool {
 // round is one round of reclaiming. It has some 220 bytes, and so its caller makes it.
 type round struct {
 	delivery
-	target    *shard
-	asksHolds bool   // each slot must be asked whether it is held
-	resets    resets // slots for which Reset must be called, without the lock
+	target   *shard
+	recycler recycler
+	resets   resets // slots for which Reset must be called, without the lock
 
 	scope scope
 	limit int // how many slots it may visit
@@ -172,7 +172,7 @@ func (r *round) begin(s, target *shard, limit uint32) {
 // release moves the batches that have passed, if the oldest guard has that epoch.
 func (r *round) release(oldest uint64) {
 	a, b := r.source.arena, &r.source.backlog
-	r.asksHolds = a.hasHolds() // observes (P7)
+	r.recycler = a.recycler() // observes (P7)
 	for r.resets.n == 0 {
 		passed := b.step(oldest, r.scope == everything)
 		if passed == nil {
@@ -210,8 +210,8 @@ func (r *round) pass(c *slots.Chain) {
 	s, a := r.source, r.source.arena
 	r.moved = true
 	r.send(r.target, slots.Low(c.First))
-	stays := a.spentInLimbo() == 0 && !r.asksHolds && a.skips.Load() == nil // each slot has another life
-	asIs := stays && !slots.Poisons && a.Plain()
+	stays := r.recycler.keepsAll()
+	asIs := stays && r.recycler.renewsNone()
 	whole := asIs && !r.sorts
 	if c.Arrays.Last != nil && stays && !r.sorts {
 		r.passByArrays(c, asIs)
@@ -234,7 +234,7 @@ func (r *round) pass(c *slots.Chain) {
 		r.visits++
 		ok := asIs
 		if !asIs {
-			word, ok = a.recycle(slot, i, word, r.asksHolds)
+			word, ok = r.recycler.slot(slot, i, word)
 		}
 		if ok {
 			r.add(slot, i, word)
@@ -253,7 +253,7 @@ func (r *round) passByArrays(c *slots.Chain, asIs bool) {
 			r.visits++
 		} else {
 			part = c.CutArray(a.Table.Pages())
-			r.visits += a.renewAll(part.Arrays.First())
+			r.visits += r.recycler.array(part.Arrays.First())
 		}
 		if !s.backlog.keep(&part) {
 			part.Finish(&a.Table)

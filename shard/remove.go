@@ -252,7 +252,7 @@ type exhaustion struct {
 	// spent counts slots that have left their last generation. Those whose grace period is over
 	// are exhausted (Table).
 	//
-	//	writers  countLast and exhaust, before the slot is pushed on limbo or dropped; skip, for the
+	//	writers  countLast and burn, before the slot is pushed on limbo or dropped; skip, for the
 	//	         slot's owner; RetireUnborn and countRest, in a new arena
 	//	readers  spentInLimbo, refuseLocked
 	//	moves    it grows; exhausted never passes a spent that is read later
@@ -279,16 +279,18 @@ func (a *Arena) spentInLimbo() int64 {
 	return a.spent.Load() - exhausted
 }
 
-// exhaust takes a slot out of use. The caller owns the slot, and no other goroutine can see
-// it.
-func (a *Arena) exhaust(slot *slots.Hook) {
-	a.spent.Add(1)
-	a.discard(slot)
-}
-
-// discard is exhaust for a slot that spent counts already.
-func (a *Arena) discard(slot *slots.Hook) {
-	slot.Set(slots.Pack(slots.Spent, slots.None))
-	a.Clear(slot)
-	a.Table.CountExhausted()
+// burn ends the next life of a vacant slot, that with a generation, which does not begin. It returns the
+// slot's word, with that link, or reports false if the life was the last: then the slot is exhausted. The
+// caller owns the slot, and no other goroutine can see it.
+func (a *Arena) burn(slot *slots.Hook, generation, link uint32) (word uint64, ok bool) {
+	if generation == slots.LastGeneration {
+		a.spent.Add(1)
+		slot.Set(slots.Pack(slots.Spent, slots.None))
+		a.Clear(slot)
+		a.Table.CountExhausted()
+		return 0, false
+	}
+	word = slots.Pack(generation+1, link)
+	slot.Set(word)
+	return word, true
 }

@@ -199,17 +199,14 @@ func (t *trimmer) addList(c *slots.Chain, i uint32) {
 // add appends slot i, which the trimmer owns, to c, one life older. If that was its last life,
 // add exhausts it; a wanted page has no such slot.
 func (t *trimmer) add(c *slots.Chain, slot *slots.Hook, i uint32, word uint64) {
-	g := t.arena.Table.Vacant(word)
-	if g+1 == slots.LastGeneration {
-		t.arena.exhaust(slot)
+	word, ok := t.arena.burn(slot, t.arena.Table.Vacant(word)+1, slots.Low(word)) // mostly the link stays
+	if !ok {
 		return
 	}
-	word = slots.Pack(g+2, slots.Low(word)) // mostly the link that stays
-	slot.Set(word)
 	c.Append(slot, i, word)
 	if f := t.page(i); f != nil {
 		f.got++
-		f.oldest = max(f.oldest, g+2)
+		f.oldest = max(f.oldest, slots.Generation(word))
 	}
 }
 

@@ -83,7 +83,7 @@ func TestOwnersAloneUseTheirWords(t *testing.T) {
 			{"Limbo", []string{"limbo.go"}}, {"Run", []string{"run.go"}}, {"Stack", []string{"stack.go"}},
 			{"SpareArrays", []string{"array.go"}}, {"Timeline", []string{"timeline.go"}},
 		}},
-		{"shard", []owner{{"backlog", []string{"backlog.go", "batches.go", "ready.go"}}, {"known", []string{"expired.go"}}}},
+		{"shard", []owner{{"backlog", []string{"backlog.go", "batches.go", "ready.go"}}, {"known", []string{"expired.go"}}, {"recycler", []string{"clean.go"}}}},
 	} {
 		found := exports(t, root, "./"+p.path)
 		fset := token.NewFileSet()
