@@ -60,6 +60,8 @@ type affinity struct {
 	//	readers  every loop over shards
 	//	orders   the store publishes the new shard (P9)
 	shardList atom.Pointer[shards]
+
+	arena *Arena
 }
 
 // bucket leads to the shard of the goroutines whose hints have its number in their low bits.
@@ -88,26 +90,27 @@ func bucketOf(array *bucket, i uint32) *bucket {
 // inlined, and take the hint from their caller's frame; other operations take it from their own.
 // The wrong version takes one in each function. If the end of a block of stack lies between the
 // frames, insertions then always look into one shard, and fetch slots for another.
-func (a *Arena) Local(h uint32) *shard {
-	if mask, array := a.mask.Load(), a.buckets.Load(); array != nil { // observes (P9); in this order
+func (f *affinity) Local(h uint32) *shard {
+	if mask, array := f.mask.Load(), f.buckets.Load(); array != nil { // observes (P9); in this order
 		return bucketOf(array, h>>bucketShift&mask).shard.Load() // observes (P9)
 	}
 	panic(Zero)
 }
 
 // shards returns all shards. Others may be made meanwhile, unless the caller holds verdicts.mu (I13).
-func (a *Arena) shards() shards { return *a.shardList.Load() } // observes (P9)
+func (f *affinity) shards() shards { return *f.shardList.Load() } // observes (P9)
 
 // start makes the first n shards of an arena that no other goroutine has, and deals the hints to
 // them in equal parts. With Fixed they get so many buckets at once that goroutines can part in these.
-func (a *Arena) start(n int) {
+func (f *affinity) start(a *Arena, n int) {
+	f.arena = a
 	list := make(shards, n)
 	for i := range list {
-		list[i] = a.newShard(i)
+		list[i] = f.arena.newShard(i)
 	}
-	a.shardList.Store(&list)
+	f.shardList.Store(&list)
 	k, perShard := 1, 4 // so that the parts are about equal if n is no power of two
-	if a.Fixed {
+	if f.arena.Fixed {
 		perShard = fixedBuckets
 	}
 	for k < perShard*n && n > 1 && k < mostBuckets {
@@ -117,8 +120,8 @@ func (a *Arena) start(n int) {
 	for i := range array {
 		array[i].shard.Store(list[i*n/k])
 	}
-	a.buckets.Store(unsafe.SliceData(array))
-	a.mask.Store(uint32(k - 1))
+	f.buckets.Store(unsafe.SliceData(array))
+	f.mask.Store(uint32(k - 1))
 }
 
 // add makes one more shard. The caller holds verdicts.mu, and there are fewer shards than there may
@@ -126,11 +129,11 @@ func (a *Arena) start(n int) {
 //
 // The wrong version makes a shard without verdicts.mu. A goroutine that holds the locks of all
 // others and finds no slot would not look into this one, and refuse although it has some (L11).
-func (a *Arena) add() *shard {
-	old := a.shards()
-	s := a.newShard(len(old))
+func (f *affinity) add() *shard {
+	old := f.shards()
+	s := f.arena.newShard(len(old))
 	list := append(slices.Clone(old), s)
-	a.shardList.Store(&list) // publishes (P9)
+	f.shardList.Store(&list) // publishes (P9)
 	return s
 }
 
@@ -162,27 +165,27 @@ func (s *shard) contendAs(h uint32) {
 //
 // The wrong version moves one bucket to a new shard. Goroutines that come later, with other hints,
 // then mostly meet in the first shard: on 16 processors their pairs took 5 times as long.
-func (a *Arena) spread(h uint32, s *shard) {
-	if a.Config.Shards == 1 || !a.verdicts.mu.TryLock() {
+func (f *affinity) spread(h uint32, s *shard) {
+	if f.arena.Config.Shards == 1 || !f.arena.verdicts.mu.TryLock() {
 		return
 	}
-	defer a.verdicts.mu.Unlock()
-	if a.Local(h) != s {
+	defer f.arena.verdicts.mu.Unlock()
+	if f.Local(h) != s {
 		return // another call has moved it
 	}
-	if a.bucketsOf(s, a.mask.Load()+1) == 1 && !a.split() {
+	if f.bucketsOf(s, f.mask.Load()+1) == 1 && !f.split() {
 		return
 	}
-	array, last := a.buckets.Load(), a.mask.Load()
+	array, last := f.buckets.Load(), f.mask.Load()
 	mine := h >> bucketShift & last
-	n := len(a.shards())
-	if n == a.Config.Shards {
+	n := len(f.shards())
+	if n == f.arena.Config.Shards {
 		// Not s: a step of 1 to n-1.
 		target := s.next(1 + hint.Index(h*0x915F77F5, n-1)) // Steele and Vigna's multiplier
 		bucketOf(array, mine).shard.Store(target)           // publishes (P9)
 		return
 	}
-	k, target := a.bucketsOf(s, mine), a.add()
+	k, target := f.bucketsOf(s, mine), f.add()
 	for i := range last + 1 {
 		if b := bucketOf(array, i); b.shard.Load() == s {
 			if k%2 == 0 { // mine is one of these
@@ -194,8 +197,8 @@ func (a *Arena) spread(h uint32, s *shard) {
 }
 
 // bucketsOf returns how many of the first n buckets lead to s. The caller holds verdicts.mu.
-func (a *Arena) bucketsOf(s *shard, n uint32) (count int) {
-	array := a.buckets.Load()
+func (f *affinity) bucketsOf(s *shard, n uint32) (count int) {
+	array := f.buckets.Load()
 	for i := range n {
 		if bucketOf(array, i).shard.Load() == s {
 			count++
@@ -209,17 +212,17 @@ func (a *Arena) bucketsOf(s *shard, n uint32) (count int) {
 //
 // The wrong version stores the mask first. A goroutine that finds the old array by it reads beyond
 // its end.
-func (a *Arena) split() bool {
-	n := a.mask.Load() + 1
-	if n == mostBuckets || a.Fixed {
+func (f *affinity) split() bool {
+	n := f.mask.Load() + 1
+	if n == mostBuckets || f.arena.Fixed {
 		return false
 	}
-	array, old := make([]bucket, 2*n), a.buckets.Load()
+	array, old := make([]bucket, 2*n), f.buckets.Load()
 	for i := range array {
 		array[i].shard.Store(bucketOf(old, uint32(i)&(n-1)).shard.Load())
 	}
-	a.buckets.Store(unsafe.SliceData(array)) // publishes (P9)
-	a.mask.Store(2*n - 1)
+	f.buckets.Store(unsafe.SliceData(array)) // publishes (P9)
+	f.mask.Store(2*n - 1)
 	return true
 }
 
@@ -230,17 +233,17 @@ func (a *Arena) split() bool {
 // leads to a shard that another one has, and the new shard has none.
 //
 // It looks again when it has the lock. Others may have made shards meanwhile, or closed magazines.
-func (a *Arena) share() *shard {
-	tooFew := func() bool { return len(a.shards()) < min(a.magazines.count(), a.Config.Shards) }
+func (f *affinity) share() *shard {
+	tooFew := func() bool { return len(f.shards()) < min(f.arena.magazines.count(), f.arena.Config.Shards) }
 	if tooFew() {
-		a.verdicts.mu.Lock()
-		defer a.verdicts.mu.Unlock()
+		f.arena.verdicts.mu.Lock()
+		defer f.arena.verdicts.mu.Unlock()
 		if tooFew() {
-			return a.add()
+			return f.add()
 		}
 	}
-	list := a.shards()
-	return list[(a.magazines.dealt.Add(1)-1)%uint32(len(list))] // as an int it may be negative, on 32 bits
+	list := f.shards()
+	return list[(f.arena.magazines.dealt.Add(1)-1)%uint32(len(list))] // as an int it may be negative, on 32 bits
 }
 
 // bytes returns the memory of the shards and the buckets.

@@ -278,10 +278,9 @@ func (b *backlog) reached(number uint64) bool {
 // step.
 //
 // What is not in a batch of its own is little, and is visited in each step.
-func (b *backlog) clear(call uint32, oldest uint64) (unfinished bool) {
-	a := b.arena
-	a.clearList(b.sealed.Body.Top(), b.sealed.Body.N, b.sealed.Stamp, oldest)
-	a.clearList(b.turned.Top(), b.turned.N, b.sealed.Stamp, oldest)
+func (b *backlog) clear(c *recycler, call uint32, oldest uint64) (unfinished bool) {
+	c.zero(b.sealed.Body.Top(), b.sealed.Body.N, b.sealed.Stamp, oldest)
+	c.zero(b.turned.Top(), b.turned.N, b.sealed.Stamp, oldest)
 	room := uint32(clearMost)
 	for k := 0; k < b.waiting.Len() && b.waiting.Entry(k).Stamp < oldest; k++ {
 		body := &b.waiting.Entry(k).Body
@@ -290,7 +289,7 @@ func (b *backlog) clear(call uint32, oldest uint64) (unfinished bool) {
 			*p = progress{call: call, next: body.Top(), left: body.N}
 		}
 		n := min(p.left, room)
-		next, held := a.clearList(p.next, n, 0, oldest)
+		next, held := c.zero(p.next, n, 0, oldest)
 		p.next, p.foundHeld = next, p.foundHeld || held
 		p.left -= n
 		if room -= n; room == 0 {

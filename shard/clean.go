@@ -107,6 +107,26 @@ func (c *recycler) reset(slot *slots.Hook, i uint32, reusable bool) {
 	returned = true
 }
 
+// zero zeroes the values of n slots of a list, from slot i on, that have passed and are not held. They
+// stay where they are. It returns the slot after them, and whether one was held. If stamp is not 0, it is
+// at least that of each slot.
+func (c *recycler) zero(i, n uint32, stamp, oldest uint64) (next uint32, held bool) {
+	a := c.arena
+	for ; n > 0; n-- {
+		slot, slotStamp := a.Table.Slot(i), stamp
+		if a.stampPerSlot && stamp > 0 {
+			slotStamp = a.Table.StampOf(i, stamp)
+		}
+		if c.asksHolds && a.Table.Pages().IsHeld(i) {
+			held = true
+		} else if slotStamp < oldest {
+			a.Clear(slot)
+		}
+		i = slots.Low(slot.Word.Load())
+	}
+	return i, held
+}
+
 // renew makes the value of a slot that has another life ready for it. There is no Reset.
 func (c *recycler) renew(slot *slots.Hook) {
 	if c.arena.Pointers {
@@ -125,7 +145,7 @@ func (c *recycler) next(slot *slots.Hook, i uint32, word uint64) (now uint64, ow
 	if c.asksHolds && a.park(a.Table.Pages(), i) {
 		return word, false, false
 	}
-	word = a.skip(slot, i, word)
+	word = c.skip(slot, i, word)
 	if slots.Generation(word) == slots.Spent {
 		slot.Set(slots.Pack(slots.Spent, slots.None))
 		a.Table.CountExhausted()
@@ -238,7 +258,8 @@ type skips struct {
 // skip lets slot i, whose word is word, skip the lives that it must. It returns the slot's word:
 // that of an exhausted slot if no life is left. The caller owns the slot, whose grace period is
 // over, and which is not held.
-func (a *Arena) skip(slot *slots.Hook, i uint32, word uint64) uint64 {
+func (c *recycler) skip(slot *slots.Hook, i uint32, word uint64) uint64 {
+	a := c.arena
 	s := a.skips.Load()
 	if s == nil || uint64(i) >= uint64(len(s.lives)) {
 		return word

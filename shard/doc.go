@@ -31,6 +31,7 @@
 //
 //	magazine.go      vacant slots that one goroutine has for itself
 //	magazine_bag.go  the slots that it has removed
+//	magazines.go     how magazines begin and end, and what an arena knows of them
 //	trim.go          which pages can go, and how Trim takes their slots from the lists
 //	stats.go         how many slots are where, and what memory they take
 //	snapshot.go      what a snapshot reads, and how a pool is built from one

@@ -43,8 +43,13 @@ func (s *shard) clearExpired() (unfinished bool) {
 		stamp = a.Domain.Stamp()
 	}
 	oldest := a.Domain.Scan().Oldest
-	s.known.clear(s, limbo, stamp, oldest)
-	return s.backlog.clear(s.clearCalls.Load(), oldest)
+	c := a.recycler() // observes (P7)
+	if a.stampPerSlot {
+		c.zero(slots.Low(limbo), slots.Generation(limbo), stamp, oldest)
+	} else {
+		s.known.clear(&c, s.backlog.sealNumber(), limbo, stamp, oldest)
+	}
+	return s.backlog.clear(&c, s.clearCalls.Load(), oldest)
 }
 
 // known is the lowest part of a shard's limbo, in an arena where slots have no stamps of their own:
@@ -59,14 +64,15 @@ type known struct {
 	stamp uint64
 }
 
-// clear is clearList for the limbo of s, whose head it gets, and for what is known of it.
-func (k *known) clear(s *shard, head, stamp, oldest uint64) {
-	a, n, seals := s.arena, slots.Generation(head), s.backlog.sealNumber()
-	if k.seals != seals || a.stampPerSlot {
+// clear zeroes what has passed in limbo, whose head it gets, and in what is known of it. seals is how many
+// seals there were.
+func (k *known) clear(c *recycler, seals, head, stamp, oldest uint64) {
+	n := slots.Generation(head)
+	if k.seals != seals {
 		k.n = 0
 	}
-	next, _ := a.clearList(slots.Low(head), n-k.n, stamp, oldest)
-	a.clearList(next, k.n, k.stamp, oldest)
+	next, _ := c.zero(slots.Low(head), n-k.n, stamp, oldest)
+	c.zero(next, k.n, k.stamp, oldest)
 	if k.n == 0 || k.stamp < oldest {
 		*k = known{seals, n, stamp}
 	}
@@ -86,23 +92,4 @@ func (p *progress) appended(i, n uint32) {
 		p.next = i
 	}
 	p.left += n
-}
-
-// clearList zeroes the values of n slots from slot i on that have passed and are not held. It returns
-// the slot after them, and whether one was held. If stamp is not 0, it is at least that of each slot.
-func (a *Arena) clearList(i, n uint32, stamp, oldest uint64) (next uint32, held bool) {
-	asked := a.hasHolds() // observes (P7)
-	for ; n > 0; n-- {
-		slot, slotStamp := a.Table.Slot(i), stamp
-		if a.stampPerSlot && stamp > 0 {
-			slotStamp = a.Table.StampOf(i, stamp)
-		}
-		if asked && a.Table.Pages().IsHeld(i) {
-			held = true
-		} else if slotStamp < oldest {
-			a.Clear(slot)
-		}
-		i = slots.Low(slot.Word.Load())
-	}
-	return i, held
 }

@@ -45,7 +45,10 @@ func (s *shard) Met(h uint32) { s.contendAs(h) }
 
 func (s *shard) SetMisses(n uint32) { s.misses.Store(n) }
 
-func (s *shard) Reclaim(target *shard) (unfinished bool) { return s.reclaim(target) }
+func (s *shard) Reclaim(target *shard) (unfinished bool) {
+	s.lock()
+	return s.reclaimAndUnlock(target, s.fill())
+}
 
 func (s *shard) Lock() { s.lock() }
 

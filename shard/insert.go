@@ -66,7 +66,10 @@ func (s *shard) claimSlow() (*slots.Hook, uint64, error) {
 // claimUnlocked looks for a slot in s, in the other shards, and in memory that belongs to none.
 func (s *shard) claimUnlocked() (*slots.Hook, uint64) {
 	a := s.arena
-	if slot, h := s.popOrFresh(); slot != nil {
+	if slot, h := s.pop(); slot != nil {
+		return slot, h
+	}
+	if slot, h := s.takeFresh(); slot != nil {
 		return slot, h
 	}
 	scans := s.scans()
@@ -122,14 +125,6 @@ func (s *shard) claimUnlocked() (*slots.Hook, uint64) {
 		}
 	}
 	return nil, 0
-}
-
-// popOrFresh takes a slot from the shard's freelist or from its range.
-func (s *shard) popOrFresh() (*slots.Hook, uint64) {
-	if slot, h := s.pop(); slot != nil {
-		return slot, h
-	}
-	return s.takeFresh()
 }
 
 const (

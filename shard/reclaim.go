@@ -54,16 +54,10 @@ func (s *shard) unlock() {
 	s.mu.Unlock()
 }
 
-// reclaim moves slots from limbo to the freelist of target, or of their home if target is nil; under
-// FIFO, to the shard's own. It waits for the lock. It reports whether another call would move
-// more at once.
-func (s *shard) reclaim(target *shard) (unfinished bool) {
-	s.lock()
-	return s.reclaimAndUnlock(target, s.fill())
-}
-
-// reclaimAndUnlock is reclaim for a caller that holds the lock, and loses it. So many removals pay
-// for the round. Where it finds Resets to run, it goes on to the next ones.
+// reclaimAndUnlock moves slots from limbo to the freelist of target, or of their home if target is nil;
+// under FIFO, to the shard's own. The caller holds the lock, and loses it. So many removals pay for the
+// round. Where it finds Resets to run, it goes on to the next ones. It reports whether another call would
+// move more at once.
 func (s *shard) reclaimAndUnlock(target *shard, paid uint32) (unfinished bool) {
 	limit := s.arena.resetsPaid(paid)
 	var r round

@@ -73,8 +73,8 @@ func (s *shard) claimLocked(began uint64) (d verdict) {
 	list := a.shards() // no more are made meanwhile (I13)
 	list.lock()
 	defer list.unlock()
-	if s.takeLocked(&d); d.slot == nil && !d.grow {
-		d.err = s.refuseLocked(&d)
+	if d.takeLocked(s); d.slot == nil && !d.grow {
+		d.err = d.refuseLocked(s)
 	}
 	if d.grow || d.err != nil {
 		v.shared, v.finding = number, d.finding
@@ -82,7 +82,7 @@ func (s *shard) claimLocked(began uint64) (d verdict) {
 	return d
 }
 
-// takeLocked takes a slot from a list, a range or the table, under all locks, or finds that the arena
+// takeLocked takes a slot for s from a list, a range or the table, under all locks, or finds that the arena
 // needs a page. If there is no slot, this is the moment that a refusal speaks of.
 //
 // The arena needs a page if fewer slots are vacant than slack says. Let t be the moment at which Allot
@@ -93,7 +93,7 @@ func (s *shard) claimLocked(began uint64) (d verdict) {
 //
 // The wrong version adds a page only if no slot is vacant. Then insertions take the last slots out of
 // others' ranges, one by one, and every few of them take all locks.
-func (s *shard) takeLocked(d *verdict) {
+func (d *verdict) takeLocked(s *shard) {
 	a := s.arena
 	d.changes = a.Table.Changes() // before the look at the table
 	vacant := 0
@@ -130,7 +130,7 @@ func (s *shard) takeLocked(d *verdict) {
 // It returns nil if the caller has a slot, or must look again.
 //
 // One scan serves all shards, since each is sealed before it.
-func (s *shard) refuseLocked(d *verdict) error {
+func (d *verdict) refuseLocked(s *shard) error {
 	a := s.arena
 	if uint64(a.spent.Load()) >= a.Slots {
 		return exhausted{a}
@@ -196,11 +196,11 @@ func (e stalled) Error() string {
 }
 
 // name returns the beginning of figures, which says whose they are.
-func (a *Arena) name() string {
-	if a.Name == nil {
+func (c *Config) name() string {
+	if c.Name == nil {
 		return ""
 	}
-	return a.Name() + "; "
+	return c.Name() + "; "
 }
 
 // full is an ErrFull, as stalled is an ErrStalled.
@@ -229,10 +229,10 @@ func (e exhausted) Error() string {
 const defaultLimbo = 1_000_000
 
 // limboLimit returns how many slots may wait before new memory is refused, if so many are live.
-func (a *Arena) limboLimit(live int64) int64 {
-	n := cmp.Or(a.MaxLimbo, max(defaultLimbo, 2*live))
-	if a.Capacity > 0 {
-		n = min(n, int64(a.Capacity))
+func (c *Config) limboLimit(live int64) int64 {
+	n := cmp.Or(c.MaxLimbo, max(defaultLimbo, 2*live))
+	if c.Capacity > 0 {
+		n = min(n, int64(c.Capacity))
 	}
 	return n
 }

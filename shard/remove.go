@@ -197,11 +197,11 @@ func (s *shard) fill() uint32 {
 // scanned returns about how many cells a scan visits; in an arena that replays 0. There each round
 // has a scan, since cells are left of guards that have gone, which a copy of the arena does not have.
 // How many first cells there are depends on the processors, too.
-func (a *Arena) scanned() int {
-	if a.Replays {
+func (c *Config) scanned() int {
+	if c.Replays {
 		return 0
 	}
-	return a.Domain.Scanned()
+	return c.Domain.Scanned()
 }
 
 // Removals gathers removals in chains of up to a batch, so that it pushes to limbo once a chain.
@@ -266,9 +266,9 @@ func (a *Arena) note(h uint64) {
 }
 
 // countLast counts the end of the life that h names if it is a slot's last.
-func (a *Arena) countLast(h uint64) {
+func (e *exhaustion) countLast(h uint64) {
 	if h >= slots.LastLife {
-		a.spent.Add(1)
+		e.spent.Add(1)
 	}
 }
 

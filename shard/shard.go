@@ -272,9 +272,9 @@ func (a *Arena) Init(c Config) {
 		FirstGeneration: c.FirstGeneration, FreshGeneration: c.FreshGeneration, Fixed: c.Fixed, Stamps: a.stampPerSlot,
 	})
 	if c.AllShards {
-		a.start(c.Shards)
+		a.start(a, c.Shards)
 	} else {
-		a.start(1)
+		a.start(a, 1)
 	}
 }
 

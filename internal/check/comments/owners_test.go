@@ -83,7 +83,10 @@ func TestOwnersAloneUseTheirWords(t *testing.T) {
 			{"Limbo", []string{"limbo.go"}}, {"Run", []string{"run.go"}}, {"Stack", []string{"stack.go"}},
 			{"SpareArrays", []string{"array.go"}}, {"Timeline", []string{"timeline.go"}},
 		}},
-		{"shard", []owner{{"backlog", []string{"backlog.go", "batches.go", "ready.go"}}, {"known", []string{"expired.go"}}, {"recycler", []string{"clean.go"}}}},
+		{"shard", []owner{
+			{"backlog", []string{"backlog.go", "batches.go", "ready.go"}}, {"known", []string{"expired.go"}},
+			{"recycler", []string{"clean.go"}}, {"affinity", []string{"affinity.go"}},
+		}},
 	} {
 		found := exports(t, root, "./"+p.path)
 		fset := token.NewFileSet()
@@ -95,6 +98,33 @@ func TestOwnersAloneUseTheirWords(t *testing.T) {
 		}
 		from := importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(found[path]) })
 		require.Empty(t, foreign(t, p.path, fset, files, from, p.owners), p.path)
+	}
+}
+
+// What a type with words of its own can do is done there: the types that hold all others have few methods.
+func TestTypesHaveFewMethods(t *testing.T) {
+	if testkit.Race {
+		t.Skip("one goroutine reads, and does without it")
+	}
+	methods := map[string]int{}
+	for _, name := range goFiles(t, filepath.Join(root, "shard")) {
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		require.NoError(t, err)
+		for _, d := range f.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv != nil {
+				of := fn.Recv.List[0].Type
+				if p, ok := of.(*ast.StarExpr); ok {
+					of = p.X
+				}
+				if id, ok := of.(*ast.Ident); ok {
+					methods[id.Name]++
+				}
+			}
+		}
+	}
+	for _, name := range []string{"shard", "Arena", "Magazine"} {
+		require.LessOrEqual(t, methods[name], 40, name)
+		require.Greater(t, methods[name], 20, "methods of %s that were found", name)
 	}
 }
 
