@@ -85,7 +85,7 @@ func (fs *files) Remove(h pool.Handle[file]) bool {
 }
 
 // ended closes what was removed and has no reader any more. It does not wait: its context is done. If
-// another call's pin is in the way at this moment, the file is closed by the next call.
+// another call's pin is in the way at this moment, or hundreds of files wait, later calls close them.
 func (fs *files) ended() {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

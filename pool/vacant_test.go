@@ -24,7 +24,7 @@ func TestReservationsMeetWhatResetKept(t *testing.T) {
 					}
 					p.RemoveBatch(hs)
 				})
-				require.NoError(t, p.Synchronize(testkit.Done()))
+				require.NoError(t, p.Synchronize(t.Context()))
 				kept := 0
 				_, values := pool.Image(p)
 				for _, v := range values {
@@ -52,7 +52,7 @@ func TestReservationsMeetWhatResetKept(t *testing.T) {
 				for _, r := range vacant {
 					r.Cancel()
 				}
-				require.NoError(t, p.Synchronize(testkit.Done()))
+				require.NoError(t, p.Synchronize(t.Context()))
 				_, values = pool.Image(p)
 				for _, v := range values {
 					require.Nil(t, v.buf)
