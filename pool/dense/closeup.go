@@ -32,13 +32,11 @@ type closer[T any] struct {
 // closeUp removes the marked among the n positions of d, and returns how many values were
 // created and destroyed.
 func (s *Store[T]) closeUp(d *room[T], n int) (created, destroyed int) {
-	waited, fresh := s.claimed()
-	created = waited + fresh
-	s.waits -= waited
-	s.used += fresh
+	s.fold()
+	created = max(n-s.alive, 0) // less than 0 only after a call overlapped a Refresh
 	if d.dead.empty() {
 		s.moved().joinAll(d.handles[:n], s.alive)
-		s.alive = n
+		s.alive, s.base = n, n
 		return created, 0
 	}
 	c := closer[T]{room: d, n: n, waiting: (*s.waiting.Load())[:s.waits], line: s.line, joined: s.alive, moved: s.moved()}
@@ -56,7 +54,7 @@ func (s *Store[T]) closeUp(d *room[T], n int) (created, destroyed int) {
 	}
 	s.exhausted += c.spent
 	s.bound()
-	s.alive = c.to
+	s.alive, s.base = c.to, c.to
 	s.tail.Store(uint64(c.to))
 	return created, c.gone
 }

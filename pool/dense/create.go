@@ -27,36 +27,75 @@ func (s *Store[T]) Create(v T) (pool.Handle[T], error) {
 }
 
 func (s *Store[T]) create(v *T) (pool.Handle[T], error) {
-	// The load comes first, so that a full store's tail does not run away.
-	if s.tail.Load() >= s.limit {
+	c, at, sl := s.claim()
+	if c == nil {
 		return 0, s.full()
 	}
-	// The addition claims position n, and the slot that next returns for it, until Refresh.
+	c.values[at] = *v
+	h := c.handles[at]
+	sl.begin(h.Generation()) // publishes the value
+	return h, nil
+}
+
+// claim claims a position and a slot until Refresh. It returns the part that has the position, its
+// offset there, and the slot, which is not live yet; or nil if the store is full. Its handle is in
+// the part.
+func (s *Store[T]) claim() (c *part[T], at int, sl *slot) {
+	// The load comes first, so that a full store's tail does not run away.
+	if s.tail.Load() >= s.limit {
+		return nil, 0, nil
+	}
+	// The addition claims position n, and the slot that next returns for it.
 	n := s.tail.Add(1) - 1
 	if n >= s.limit {
 		// The tail stays at or above the limit, so no position is claimed twice.
 		s.tail.Add(^uint64(0))
-		return 0, s.full()
+		return nil, 0, nil
 	}
 	i := uint32(n)
 	d := s.room.Load()
-	c, at := d.find(i)
-	if c == nil {
+	if c, at = d.find(i); c == nil {
 		c, at = d.grow(i)
 	}
-	c.values[at] = *v
 	index := s.next(n)
-	sl := d.slot(index)
-	if sl == nil {
+	if sl = d.slot(index); sl == nil {
 		sl = d.growSlot(index)
 	}
 	generation := s.first
 	if last := sl.generation.Load(); last > 0 {
 		generation = last + 1
 	}
-	h := handle.Make[T](index, generation)
-	c.handles[at] = h       // read by Refresh, which comes later
-	sl.begin(generation, i) // publishes the value
+	sl.at = i
+	c.handles[at] = handle.Make[T](index, generation) // read by Refresh, which comes later
+	return c, at, sl
+}
+
+// CreateFunc is like [Store.Create], but init builds the value in its place. There *v is zero. init
+// gets the handle too, to write it into the value; the handle names nothing until init returns.
+//
+// If init panics or exits, the handle never becomes live, and OnDestroy does not see the value.
+// The position and the slot are free again after the next Refresh, which does not count the value.
+// init may call the methods that a phase allows.
+func (s *Store[T]) CreateFunc(init func(h pool.Handle[T], v *T)) (pool.Handle[T], error) {
+	w := s.phase.enterChange("CreateFunc")
+	c, at, sl := s.claim()
+	if c == nil {
+		err := s.full()
+		s.phase.leave("CreateFunc", w)
+		return 0, err
+	}
+	h, built := c.handles[at], false
+	defer func() {
+		if !built {
+			c.values[at] = *new(T)
+			s.unborn.Add(1)
+			c.dead.add(at)
+		}
+	}()
+	init(h, &c.values[at])
+	built = true
+	sl.begin(h.Generation()) // publishes the value
+	s.phase.leave("CreateFunc", w)
 	return h, nil
 }
 

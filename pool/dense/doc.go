@@ -30,7 +30,8 @@
 // [Store.Create] and [Store.Kill] may be called by any number of goroutines during a
 // phase, and so may [Store.Pointer], [Store.Get], [Store.Alive] and [Store.State]. A killed
 // value stays where it is, to be read and written, until the Refresh. So all goroutines of a phase
-// see the same values.
+// see the same values. [Store.CreateFunc] builds a value in its place, and [Store.DeleteFunc] kills
+// those that a function chooses.
 //
 // [Store.Refresh] ends the phase. It costs O(dead + created + moved), and a load for each
 // 4,096 values: what lies before the first dead one stays, and under [Options].Unordered no
@@ -40,6 +41,9 @@
 // over both. [Store.SortFunc] sorts them. [Store.OnMove] keeps other arrays beside them.
 //
 // A [Ptr] is a handle with its Store, for code that has no Store at hand.
+//
+// [Store.CreateAt] creates values under the handles of another store, as a client does that mirrors
+// the values of its server.
 //
 // # States
 //

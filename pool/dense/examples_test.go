@@ -2,6 +2,7 @@ package dense_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -90,6 +91,50 @@ func ExampleStore_Kill() {
 	// Output:
 	// true false [coat umbrella]
 	// false [umbrella]
+}
+
+func ExampleStore_CreateFunc() {
+	type unit struct {
+		self pool.Handle[unit] // for those who find it in Values
+		name string
+	}
+	s := dense.Must(&dense.Options[unit]{Origin: 1})
+	h, err := s.CreateFunc(func(h pool.Handle[unit], u *unit) {
+		u.self, u.name = h, "scout"
+	})
+	s.Refresh()
+	fmt.Println(s.Values()[0].self == h, err)
+	// Output: true <nil>
+}
+
+func ExampleStore_CreateAt() {
+	server, coat := coats()
+	client := dense.Must(&dense.Options[string]{Capacity: server.Cap()})
+
+	fmt.Println(client.CreateAt(coat, "coat"))
+	fmt.Println(client.CreateAt(coat, "coat")) // the message comes again
+	v, ok := client.Get(coat)
+	fmt.Println(v, ok)
+
+	client.Kill(coat)
+	client.Refresh()
+	fmt.Println(errors.Is(client.CreateAt(coat, "coat"), dense.ErrStale)) // and once more, late
+	// Output:
+	// <nil>
+	// dense: the handle's slot has a value: CreateAt under 0@1; Store[string]
+	// coat true
+	// true
+}
+
+func ExampleStore_DeleteFunc() {
+	s, coat := coats()
+	n := s.DeleteFunc(func(h pool.Handle[string], v *string) bool { return *v == "coat" })
+	fmt.Println(n, s.State(coat))
+	s.Refresh()
+	fmt.Println(s.Values())
+	// Output:
+	// 1 dead
+	// [umbrella]
 }
 
 func ExampleStore_Pointer() {

@@ -32,10 +32,11 @@ func Check[T any](s *Store[T]) error {
 	d := s.room.Load()
 	n := int(s.tail.Load())
 	if s.alive > n || uint64(n) > s.limit || int(s.limit) != min(s.capacity, s.most-s.exhausted) ||
-		s.alive+s.waits+s.exhausted != s.used || s.used > s.most {
-		return fmt.Errorf("%d are alive, %d wait, %d are exhausted of %d slots; the tail is %d, the limit %d",
-			s.alive, s.waits, s.exhausted, s.used, n, s.limit)
+		s.base+s.waits+s.exhausted != s.used || s.used > s.most || s.base < s.alive || s.base > n {
+		return fmt.Errorf("%d are alive, the base is %d, %d wait, %d are exhausted of %d slots; the tail is %d, the limit %d",
+			s.alive, s.base, s.waits, s.exhausted, s.used, n, s.limit)
 	}
+	unborn := int64(0)
 	waited, fresh := s.claimed()
 	indexes := make(map[uint32]bool)
 	for first, c := range d.parts(n) {
@@ -45,7 +46,12 @@ func Check[T any](s *Store[T]) error {
 				return fmt.Errorf("handle %v, at %d; is its index elsewhere: %v", h, p, indexes[h.Index()])
 			}
 			indexes[h.Index()] = true
-			if sl := d.slot(h.Index()); sl == nil || int(sl.at) != p || !sl.names(h.Generation()) {
+			sl := d.slot(h.Index())
+			if sl != nil && c.dead.has(i) && sl.generation.Load() < h.Generation() {
+				unborn++
+				continue
+			}
+			if sl == nil || int(sl.at) != p || !sl.names(h.Generation()) {
 				return fmt.Errorf("%v is at %d, of %d; its slot is %v", h, p, n, sl)
 			}
 		}
@@ -65,9 +71,15 @@ func Check[T any](s *Store[T]) error {
 			return fmt.Errorf("the marks above miss %d", -listed)
 		}
 	}
-	for _, index := range (*s.waiting.Load())[:s.waits-waited] {
+	if unborn != s.unborn.Load() {
+		return fmt.Errorf("%d are unborn, of %d", unborn, s.unborn.Load())
+	}
+	for at, index := range (*s.waiting.Load())[:s.waits-waited] {
+		if at < s.placed && int(d.slot(index).at) != at {
+			return fmt.Errorf("slot %d waits at %d, not %d", index, at, d.slot(index).at)
+		}
 		g := d.slot(index).generation.Load()
-		if indexes[index] || g%2 != 0 || g == 0 || g > handle.Last {
+		if indexes[index] || g%2 != 0 || g == 0 && !s.mirrors || g > handle.Last {
 			return fmt.Errorf("slot %d waits with generation %d; is it elsewhere: %v", index, g, indexes[index])
 		}
 		indexes[index] = true

@@ -125,3 +125,28 @@ func (s *Store[T]) Kill(h pool.Handle[T]) (killed bool) {
 	s.phase.leave("Kill", w)
 	return killed
 }
+
+// DeleteFunc kills each of Values for which del returns true, and returns how many it killed. Like
+// Kill it only marks them: they leave at the next Refresh. del does not see values that are dead
+// already, nor those created in this phase.
+//
+// Any number of goroutines may call DeleteFunc at once. It visits all of Values, without a look-up
+// for each. del may call the methods that a phase allows. If del panics, what it has chosen stays
+// killed.
+func (s *Store[T]) DeleteFunc(del func(h pool.Handle[T], v *T) bool) (killed int) {
+	w := s.phase.enterChange("DeleteFunc")
+	d, n := s.room.Load(), s.alive
+	s.phase.leave("DeleteFunc", w)
+	values, handles := d.values[:n], d.handles[:n]
+	for i := range values {
+		if d.dead.has(i) {
+			continue
+		}
+		chosen := del(handles[i], &values[i])
+		s.phase.leave("DeleteFunc", w)
+		if chosen && d.dead.add(i) {
+			killed++
+		}
+	}
+	return killed
+}

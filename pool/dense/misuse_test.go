@@ -16,15 +16,18 @@ import (
 // changes are the methods of a Store that change it, or have it to themselves.
 func changes(s *dense.Store[int], h pool.Handle[int]) map[string]func() {
 	return map[string]func(){
-		"Create":   func() { _, _ = s.Create(1) },
-		"Kill":     func() { s.Kill(h) },
-		"Refresh":  func() { s.Refresh() },
-		"Clear":    func() { s.Clear() },
-		"Grow":     func() { s.Grow(1) },
-		"SortFunc": func() { s.SortFunc(func(a, b *int) int { return *b - *a }) },
-		"Trim":     func() { s.Trim() },
-		"WriteTo":  func() { _, _ = s.WriteTo(io.Discard) },
-		"OnMove":   func() { s.OnMove(func(pool.Handle[int], int, int) {}) },
+		"Create":     func() { _, _ = s.Create(1) },
+		"Kill":       func() { s.Kill(h) },
+		"CreateAt":   func() { _ = s.CreateAt(h, 1) },
+		"CreateFunc": func() { _, _ = s.CreateFunc(func(pool.Handle[int], *int) {}) },
+		"DeleteFunc": func() { s.DeleteFunc(func(pool.Handle[int], *int) bool { return true }) },
+		"Refresh":    func() { s.Refresh() },
+		"Clear":      func() { s.Clear() },
+		"Grow":       func() { s.Grow(1) },
+		"SortFunc":   func() { s.SortFunc(func(a, b *int) int { return *b - *a }) },
+		"Trim":       func() { s.Trim() },
+		"WriteTo":    func() { _, _ = s.WriteTo(io.Discard) },
+		"OnMove":     func() { s.OnMove(func(pool.Handle[int], int, int) {}) },
 	}
 }
 
@@ -86,7 +89,7 @@ func TestNothingChangesDuringRefresh(t *testing.T) {
 			}
 			require.Equal(t, dense.Dead, s.State(hs[2]))
 			for name, call := range changes(s, hs[5]) {
-				want := []string{"dense: " + name + " during Refresh, Clear, Grow, SortFunc, Trim, WriteTo or OnMove", "functions"}
+				want := []string{"dense: " + name + " during Refresh, Clear, CreateAt, Grow, SortFunc, Trim, WriteTo or OnMove", "functions"}
 				testkit.RequirePanicText(t, call, want...) // calls it on another goroutine
 				require.Contains(t, testkit.Recovered(call), want[0])
 			}
@@ -114,7 +117,7 @@ func TestLookThatOutlivesOnDestroyPanics(t *testing.T) {
 	}})
 	s.Kill(fill(t, s, 3)[1])
 	s.Refresh()
-	testkit.RequirePanicText(t, func() { next() }, "dense: Refresh, Clear, Grow, SortFunc, Trim, WriteTo or OnMove was called during All")
+	testkit.RequirePanicText(t, func() { next() }, "dense: Refresh, Clear, CreateAt, Grow, SortFunc, Trim, WriteTo or OnMove was called during All")
 }
 
 // TestRefreshInALoopPanics: the loop detects it at its next step or at its end.
@@ -129,7 +132,7 @@ func TestRefreshInALoopPanics(t *testing.T) {
 					break
 				}
 			}
-		}, "dense: Refresh, Clear, Grow, SortFunc, Trim, WriteTo or OnMove was called during All")
+		}, "dense: Refresh, Clear, CreateAt, Grow, SortFunc, Trim, WriteTo or OnMove was called during All")
 		require.NoError(t, dense.Check(s))
 	}
 }

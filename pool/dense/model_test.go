@@ -17,9 +17,10 @@ type handle = pool.Handle[int]
 
 // item is a value of the model.
 type item struct {
-	h    handle
-	id   int
-	dead bool
+	h      handle
+	id     int
+	dead   bool
+	unborn bool // its init has panicked or exited: it only takes a place, until Refresh
 }
 
 // machine runs operations on a store and on a model: a slice of items, in order, with
@@ -41,6 +42,11 @@ type machine struct {
 	exhausted int
 	lastID    int
 
+	lived   map[uint32]uint32 // the last generation of each slot that had one, and that Trim has not freed
+	used    int               // every index of a slot is less
+	floor   uint32            // generations of other slots are not less
+	mirrors bool              // CreateAt has created values
+
 	shown  []item // what OnDestroy has seen
 	failAt int    // the call at which it panics or exits, or -1
 	exits  bool
@@ -59,7 +65,7 @@ type storeOptions struct {
 func newMachine(t testing.TB, opts storeOptions, choose func(int) int) *machine {
 	mc := &machine{
 		t: t, opts: opts, choose: choose, failAt: -1,
-		index: map[handle]int{}, past: map[handle]bool{}, pointers: map[handle]*int{}, done: map[string]int{},
+		index: map[handle]int{}, lived: map[uint32]uint32{}, past: map[handle]bool{}, pointers: map[handle]*int{}, done: map[string]int{},
 	}
 	if opts.OnDestroy != nil {
 		mc.onDestroy = func(h handle, v *int) {
@@ -177,7 +183,7 @@ func (mc *machine) sort() {
 	}
 	if moved {
 		slices.SortStableFunc(mc.items[:mc.joined], func(a, b item) int { return key(a.id) - key(b.id) })
-		for i, it := range mc.items {
+		for i, it := range mc.items[:mc.joined] {
 			mc.index[it.h] = i
 		}
 		clear(mc.pointers)
@@ -221,11 +227,227 @@ func (mc *machine) create() {
 	case h.Generation()%2 == 0 || h.Generation() > testkit.LastGeneration || mc.past[h]:
 		mc.fatalf("handle %v was issued, before: %v", h, mc.past[h])
 	}
+	mc.joins(h)
+	mc.done["Create"]++
+}
+
+// joins adds a value that has been created.
+func (mc *machine) joins(h handle) {
 	mc.past[h] = true
 	mc.known = append(mc.known, h)
 	mc.index[h] = len(mc.items)
 	mc.items = append(mc.items, item{h: h, id: mc.lastID})
-	mc.done["Create"]++
+	mc.lived[h.Index()] = h.Generation()
+	mc.used = max(mc.used, int(h.Index())+1)
+}
+
+// createFunc checks CreateFunc, whose init may panic or exit.
+func (mc *machine) createFunc() {
+	mc.lastID++
+	how := []string{"CreateFunc", "CreateFunc", "CreateFunc, panic", "CreateFunc, exit"}[mc.choose(4)]
+	full := len(mc.items) >= mc.limit()
+	var h, seen handle
+	var err error
+	v := testkit.Apart(func() {
+		h, err = mc.s.CreateFunc(func(h handle, v *int) {
+			if seen = h; *v != 0 || mc.past[h] || mc.s.Alive(h) || mc.s.Kill(h) || full {
+				mc.fatalf("init gets %v with %d, issued before: %v", h, *v, mc.past[h])
+			}
+			*v = mc.lastID
+			switch how {
+			case "CreateFunc, panic":
+				panic(errTest)
+			case "CreateFunc, exit":
+				runtime.Goexit()
+			}
+		})
+	})
+	switch {
+	case full:
+		if !errors.Is(err, pool.ErrFull) || h != 0 || v != nil {
+			mc.fatalf("CreateFunc returned %v, %v at the limit", h, err)
+		}
+		return
+	case err != nil || (v == errTest) != (how == "CreateFunc, panic"):
+		mc.fatalf("%s: %v, panic %v", how, err, v)
+	case how == "CreateFunc" && h != seen:
+		mc.fatalf("CreateFunc returned %v, and init got %v", h, seen)
+	}
+	mc.joins(seen)
+	if how != "CreateFunc" {
+		mc.items[len(mc.items)-1].unborn = true
+		mc.items[len(mc.items)-1].dead = true
+		delete(mc.index, seen)
+	}
+	mc.done[how]++
+}
+
+// holder returns the item that has a slot, or -1.
+func (mc *machine) holder(index uint32) int {
+	return slices.IndexFunc(mc.items, func(it item) bool { return it.h.Index() == index })
+}
+
+// foreign draws a handle for CreateAt, with an index not far beyond the highest.
+func (mc *machine) foreign() handle {
+	h := mc.any()
+	if mc.choose(2) == 0 {
+		first := mc.opts.Origin | 1
+		if mc.choose(4) > 0 {
+			first = 1
+		}
+		index := uint32(mc.choose(mc.used + 20))
+		for range mc.choose(8) { // one that is vacant, if possible
+			if mc.holder(index) >= 0 {
+				index = uint32(mc.choose(mc.used + 20))
+			}
+		}
+		g := first + 2*uint32(mc.choose(6))
+		if last, lived := mc.lived[index]; lived && mc.choose(4) > 0 {
+			g = last + 2*uint32(mc.choose(3))
+		}
+		h = handle(index) | handle(g)<<32
+		if mc.opts.Capacity > 0 && mc.choose(4) == 0 {
+			h = h&^(1<<32-1) | handle(mc.opts.Capacity+mc.exhausted-2+mc.choose(4))
+		}
+	} else if mc.choose(2) == 0 {
+		h += 2 << 32
+	}
+	if mc.opts.Capacity == 0 && int(h.Index()) > mc.used+100 {
+		h &^= 1<<32 - 1 // or it takes much memory
+	}
+	return h
+}
+
+// createAt checks CreateAt.
+func (mc *machine) createAt(h handle) {
+	mc.lastID++
+	g := h.Generation()
+	var want, or error // or is another right answer
+	last, lived := mc.lived[h.Index()]
+	holder := mc.holder(h.Index())
+	switch {
+	case g%2 == 0 || g > testkit.LastGeneration || mc.opts.Capacity > 0 && int(h.Index()) >= max(mc.used, mc.opts.Capacity+mc.exhausted):
+		want, or = dense.ErrHandle, dense.ErrHandle
+	case holder >= 0 && mc.items[holder].h.Generation() <= g:
+		want, or = dense.ErrLive, dense.ErrLive
+	case holder >= 0 && mc.items[holder].unborn:
+		want, or = dense.ErrLive, dense.ErrStale
+	case holder >= 0 || lived && g <= last || !lived && g < mc.floor:
+		want, or = dense.ErrStale, dense.ErrStale
+	case len(mc.items) >= mc.limit():
+		want, or = pool.ErrFull, pool.ErrFull
+	}
+	if mc.opts.Origin == 0 && or != dense.ErrHandle && or != dense.ErrLive {
+		or = dense.ErrStale // the slot has jumped, or its generation is not known
+	}
+	before := mc.used
+	switch err := mc.s.CreateAt(h, mc.lastID); {
+	case !errors.Is(err, want) && !errors.Is(err, or):
+		mc.fatalf("CreateAt(%d@%d) returned %v, want %v", h.Index(), g, err, want)
+	case err != nil:
+		for _, e := range []error{dense.ErrHandle, dense.ErrLive, dense.ErrStale, pool.ErrFull} {
+			if errors.Is(err, e) {
+				mc.done["CreateAt, "+e.Error()]++
+			}
+		}
+		return
+	}
+	mc.mirrors = true
+	mc.joins(h)
+	if mc.used > before+1 {
+		mc.done["CreateAt, far"]++
+	}
+	if g < mc.opts.Origin {
+		mc.done["CreateAt, before Origin"]++
+	}
+	mc.done["CreateAt"]++
+}
+
+// deleteFunc checks DeleteFunc.
+func (mc *machine) deleteFunc() {
+	kinds, stop := 1+mc.choose(6), -1
+	if mc.choose(4) == 0 {
+		stop = 1 + mc.choose(mc.joined+1)
+	}
+	var want []int // the items that it shows
+	for i, it := range mc.items[:mc.joined] {
+		if !it.dead {
+			want = append(want, i)
+		}
+	}
+	killed, shown := 0, 0
+	var got int
+	v := testkit.Recovered(func() {
+		got = mc.s.DeleteFunc(func(h handle, v *int) bool {
+			for shown < len(want) && mc.items[want[shown]].dead {
+				want = slices.Delete(want, shown, shown+1)
+			}
+			if shown == len(want) || mc.items[want[shown]].h != h || mc.items[want[shown]].id != *v {
+				mc.fatalf("DeleteFunc shows %v with %d", h, *v)
+			}
+			it := &mc.items[want[shown]]
+			shown++
+			if stop--; stop == 0 {
+				panic(errTest)
+			}
+			switch {
+			case mc.choose(16) == 0:
+				mc.kill(h) // so it counts for Kill
+				return true
+			case mc.choose(16) == 0:
+				mc.create()
+				mc.kill(mc.any())
+				return false
+			case *v%kinds != 0:
+				return false
+			}
+			it.dead = true
+			killed++
+			return true
+		})
+	})
+	if v == nil && got != killed || v != nil && (v != errTest || stop != 0) {
+		mc.fatalf("DeleteFunc returned %d, want %d; %v", got, killed, v)
+	}
+	mc.done[fmt.Sprint("DeleteFunc, panic: ", v != nil)]++
+}
+
+// trims checks Trim, and what it makes of generations.
+func (mc *machine) trims() {
+	if freed := mc.s.Trim(); freed < 0 || mc.s.Allocated() != len(mc.items) && !mc.mirrors {
+		mc.fatalf("Trim frees %d bytes, and leaves room for %d values, want %d", freed, mc.s.Allocated(), len(mc.items))
+	} else if freed > 0 {
+		mc.done["Trim"]++
+	}
+	clear(mc.pointers)
+	mc.slices()
+	if mc.mirrors {
+		return
+	}
+	top := 0
+	for _, it := range mc.items {
+		top = max(top, int(it.h.Index())+1)
+	}
+	for index, last := range mc.lived {
+		if last == testkit.LastGeneration { // exhausted, unless it has a value
+			top = max(top, int(index)+1)
+		}
+	}
+	for index, last := range mc.lived {
+		if int(index) >= top {
+			mc.floor = max(mc.floor, last+2)
+			delete(mc.lived, index)
+		}
+	}
+	mc.used = min(mc.used, top)
+}
+
+// loses forgets that there were values by CreateAt, if a snapshot does not show it.
+func (mc *machine) loses() {
+	mc.mirrors = len(mc.lived) < mc.used
+	for index, last := range mc.lived {
+		mc.mirrors = mc.mirrors || last < mc.opts.Origin|1 && (mc.holder(index) >= 0 || last < testkit.LastGeneration)
+	}
 }
 
 // limit is how many values there may be.
@@ -349,7 +571,7 @@ func (mc *machine) refresh(all bool) {
 	for i := range mc.items {
 		it := &mc.items[i]
 		it.dead = it.dead || all
-		if it.dead {
+		if it.dead && !it.unborn {
 			dead = append(dead, *it)
 		}
 	}
@@ -367,7 +589,8 @@ func (mc *machine) refresh(all bool) {
 	if mc.opts.tells && mc.failAt < 0 {
 		mc.stop = mc.stopsMoves()
 	}
-	wantCreated := len(mc.items) - mc.joined
+	unborn := slices.DeleteFunc(slices.Clone(mc.items), func(it item) bool { return !it.unborn })
+	wantCreated := len(mc.items) - mc.joined - len(unborn)
 	before := slices.Clone(s.Handles())
 	var created, destroyed int
 	returned := false
@@ -390,7 +613,7 @@ func (mc *machine) refresh(all bool) {
 	if mc.opts.OnDestroy != nil && !slices.Equal(mc.shown, dead[:leave]) {
 		mc.fatalf("OnDestroy has seen %v, want %v", mc.shown, dead[:leave])
 	}
-	for _, it := range dead[:leave] {
+	for _, it := range append(unborn, dead[:leave]...) {
 		delete(mc.index, it.h)
 		if it.h.Generation() == testkit.LastGeneration {
 			mc.exhausted++
@@ -444,7 +667,7 @@ func (mc *machine) adoptOrder(old []item, before []handle) {
 
 // step runs one operation.
 func (mc *machine) step() {
-	switch c := mc.choose(37); {
+	switch c := mc.choose(44); {
 	case c < 11:
 		mc.create()
 	case c < 18:
@@ -471,19 +694,19 @@ func (mc *machine) step() {
 	case c < 32:
 		mc.snapshot()
 	case c < 33:
-		if freed := mc.s.Trim(); freed < 0 || mc.s.Allocated() != len(mc.items) {
-			mc.fatalf("Trim frees %d bytes, and leaves room for %d values, want %d", freed, mc.s.Allocated(), len(mc.items))
-		} else if freed > 0 {
-			mc.done["Trim"]++
-		}
-		clear(mc.pointers)
-		mc.slices()
+		mc.trims()
 	case c < 34:
 		mc.sort()
 	case c < 36: // a burst, for chunks
 		for range mc.choose(160) {
 			mc.create()
 		}
+	case c < 38:
+		mc.createFunc()
+	case c < 42:
+		mc.createAt(mc.foreign())
+	case c < 43:
+		mc.deleteFunc()
 	default: // neighbours, or every second or third, so that long runs die and live
 		some := mc.items[mc.choose(len(mc.items)+1):]
 		some = some[:mc.choose(len(some)+1)]
@@ -532,6 +755,7 @@ func (mc *machine) snapshot() {
 	}
 	clear(mc.pointers)
 	mc.slices()
+	mc.loses()
 	mc.done["snapshot"]++
 }
 
@@ -585,7 +809,10 @@ func stream(t testing.TB, which int, choose func(n int) int, more func() bool) m
 func TestOperationsMatchModel(t *testing.T) {
 	testkit.MatchModel(t, len(modelConfigs()), 1, max(600, testkit.Long(3000)), stream, 10,
 		"Create", "refused", "Kill", "Kill, created", "Kill, refused", "alive", "dead", "Refresh", "Refresh, exit: false", "Refresh, exit: true", "Grow", "Clear", "exhausted",
-		"snapshot", "Trim", "SortFunc", "SortFunc, panic", "OnMove", "OnMove, new", "OnMove, gone", "OnMove, panic")
+		"snapshot", "Trim", "SortFunc", "SortFunc, panic", "OnMove", "OnMove, new", "OnMove, gone", "OnMove, panic",
+		"CreateFunc", "CreateFunc, panic", "CreateFunc, exit", "DeleteFunc, panic: false", "DeleteFunc, panic: true",
+		"CreateAt", "CreateAt, far", "CreateAt, before Origin", "CreateAt, "+dense.ErrHandle.Error(), "CreateAt, "+dense.ErrLive.Error(),
+		"CreateAt, "+dense.ErrStale.Error())
 }
 
 func FuzzOps(f *testing.F) { testkit.FuzzModel(f, len(modelConfigs()), 120, stream) }

@@ -48,6 +48,9 @@ func (s *Store[T]) refresh() (created, destroyed int) {
 					if first+i >= n {
 						break // see closer.marked
 					}
+					if s.isUnborn(c.handles[i]) {
+						continue
+					}
 					seen = first + i + 1
 					s.options.OnDestroy(c.handles[i], &c.values[i])
 				}
@@ -63,12 +66,26 @@ func (s *Store[T]) finish(n, seen int) (created, destroyed int) {
 	d := s.settle()
 	var unseen []pool.Handle[T]
 	if seen < n { // OnDestroy panicked or exited
-		unseen = d.spare(seen, n)
+		unseen = s.spare(d, seen, n)
 	}
 	created, destroyed = s.closeUp(d, n)
+	if unborn := int(s.unborn.Load()); unborn > 0 {
+		created, destroyed = created-unborn, destroyed-unborn
+		s.unborn.Store(0)
+	}
 	d.kill(unseen)
 	s.tell()
 	return
+}
+
+// isUnborn reports whether h, the handle of a claimed position, was never published, because init
+// panicked or exited. The caller has the Store to itself.
+func (s *Store[T]) isUnborn(h pool.Handle[T]) bool {
+	if s.unborn.Load() == 0 {
+		return false
+	}
+	sl := s.room.Load().slot(h.Index())
+	return sl != nil && !sl.names(h.Generation())
 }
 
 // settle moves what lies in chunks to larger arrays, and returns the room, whose arrays
@@ -110,10 +127,10 @@ func (s *Store[T]) resize(n, m int) *room[T] {
 }
 
 // spare takes the marks off the dead at positions from first to n, and returns their
-// handles.
-func (d *room[T]) spare(first, n int) (hs []pool.Handle[T]) {
+// handles. What was never live stays marked.
+func (s *Store[T]) spare(d *room[T], first, n int) (hs []pool.Handle[T]) {
 	for i := range d.dead.all {
-		if i >= first && i < n {
+		if i >= first && i < n && !s.isUnborn(d.handles[i]) {
 			hs = append(hs, d.handles[i])
 			d.dead.remove(i)
 		}

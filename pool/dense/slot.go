@@ -25,7 +25,7 @@ import (
 type slot struct {
 	// generation is odd while at is valid, and 0 if the slot was never used.
 	//
-	//	writers  begin, for Create, which has claimed the slot; end, for Refresh, plainly
+	//	writers  begin, for Create and CreateFunc, which have claimed the slot; end, for Refresh, plainly
 	//	readers  any holder of a handle with this index, however old
 	//	moves    even → odd by Create, odd → even by Refresh; it only grows
 	//	orders   the store of an odd one publishes at, and the value there
@@ -36,11 +36,8 @@ type slot struct {
 	at uint32
 }
 
-// begin publishes the value at position at under this generation of the slot.
-func (sl *slot) begin(generation, at uint32) {
-	sl.at = at
-	sl.generation.Store(generation)
-}
+// begin publishes the value at the slot's position under this generation.
+func (sl *slot) begin(generation uint32) { sl.generation.Store(generation) }
 
 // names reports whether generation is the one that lives here. A forged handle may have
 // the even generation of a vacant slot, zero among them.

@@ -25,8 +25,11 @@ import (
 // not depend on them. The handles are, with index 0, the first generation that the store ever
 // had, and that of slots which are new to it, which is higher after a Trim or in a copy; then
 // those of the values; those that wait to be issued, the next one first; and 0 for each
-// exhausted slot.
+// exhausted slot. A slot that waits and never had a value, because CreateAt passed over it, has the
+// generation passedOver, which is even.
 const magic = "\x89dense\r\n"
+
+const passedOver = 2
 
 // WriteTo writes a snapshot to w, from which [ReadFrom] makes a copy: the same values in the same
 // order, with the same handles. It returns the number of bytes written. If the store has not
@@ -50,7 +53,11 @@ func (s *Store[T]) WriteTo(w io.Writer) (int64, error) {
 	handles[0], handles[1] = handle.Make[T](0, s.origin), handle.Make[T](0, s.first)
 	handles = append(handles, d.handles[:s.alive]...)
 	for _, index := range slices.Backward((*s.waiting.Load())[:s.waits]) {
-		handles = append(handles, handle.Make[T](index, d.slots[index].generation.Load()+1))
+		next := uint32(passedOver)
+		if last := d.slots[index].generation.Load(); last > 0 {
+			next = last + 1
+		}
+		handles = append(handles, handle.Make[T](index, next))
 	}
 	n, err := write(w, d.values[:s.alive], handles[:2+s.used]) // 0 for each exhausted slot
 	return n, snapshot.Named(err, nameOf[T]())
@@ -209,6 +216,7 @@ type loader[T any] struct {
 func (l *loader[T]) load(i int, h pool.Handle[T]) error {
 	s, g, slots := l.store, h.Generation(), l.room.slots
 	named := g&1 != 0 && g <= handle.Last
+	over := g == passedOver && i >= len(l.values)
 	switch {
 	case i < 0:
 		if s.origin, s.first = s.first, g; !named || h.Index() != 0 {
@@ -218,21 +226,32 @@ func (l *loader[T]) load(i int, h pool.Handle[T]) error {
 	case h == 0 && i >= len(l.values):
 		s.exhausted++
 		return nil
-	case !named || s.exhausted > 0:
+	case !named && !over || s.exhausted > 0:
 		return fmt.Errorf("no handle %v can come here", h)
 	case int64(h.Index()) >= int64(len(slots)) || slots[h.Index()].generation.Load() != 0:
 		return fmt.Errorf("handle %v has the index of another, or none", h)
 	case i < len(l.values):
 		l.room.values[i], l.room.handles[i] = *l.values[i], h
-		slots[h.Index()].begin(g, uint32(i))
-	case g <= s.origin:
+		slots[h.Index()].at = uint32(i)
+		slots[h.Index()].begin(g)
+		s.mirrors = s.mirrors || g < s.origin
+	case g == 1:
 		return fmt.Errorf("handle %v is to be issued, by a slot that never issued one", h)
 	default:
+		if over {
+			g++
+			slots[h.Index()].at = noPosition
+		}
 		slots[h.Index()].end(g - 2)
 		l.waiting = append(l.waiting, h.Index())
+		s.mirrors = s.mirrors || over || g <= s.origin
 	}
 	return nil
 }
+
+// passedOver reports whether the waiting slot never had a value. It has a generation only until
+// finish, so that its index is not taken twice.
+func (l *loader[T]) passedOver(index uint32) bool { return l.room.slots[index].at == noPosition }
 
 // beginLine makes slots jump: those that wait, and those to come. See line.
 func (l *loader[T]) beginLine() {
@@ -242,7 +261,11 @@ func (l *loader[T]) beginLine() {
 		s.line.keep(h.Index())
 	}
 	l.waiting = slices.DeleteFunc(l.waiting, func(index uint32) bool {
-		next := s.line.jump(slots[index].generation.Load() + 1)
+		next := slots[index].generation.Load() + 1
+		if l.passedOver(index) {
+			next, slots[index].at = s.first, 0
+		}
+		next = s.line.jump(next)
 		slots[index].end(next - 2)
 		return next > handle.Last
 	})
@@ -261,9 +284,14 @@ func (l *loader[T]) finish() {
 			slots[i].end(handle.Last)
 		}
 	}
+	for _, index := range l.waiting {
+		if l.passedOver(index) {
+			slots[index] = slot{}
+		}
+	}
 	slices.Reverse(l.waiting)
 	s.wait(l.waiting)
-	s.alive, s.used = len(l.values), len(slots)
+	s.alive, s.base, s.used = len(l.values), len(l.values), len(slots)
 	s.exhausted = s.used - s.alive - s.waits
 	s.bound()
 	s.tail.Store(uint64(s.alive))

@@ -32,14 +32,15 @@ func (s *Store[T]) SortFunc(cmp func(a, b *T) int) {
 			return int(a) - int(b)
 		})
 	})
+	killed := s.spare(d, 0, len(from))
 	d.permute(values, handles, from, s.moved())
+	d.kill(killed)
 	s.tell()
 }
 
-// permute moves the value at from[i] to position i, for each i, with its handle and its mark. It
+// permute moves the value at from[i] to position i, for each i, with its handle. None has a mark. It
 // overwrites from, and notes the steps in moved, if it is not nil.
 func (d *room[T]) permute(values []T, handles []pool.Handle[T], from []uint32, moved *movedValues[T]) {
-	killed := d.spare(0, len(from))
 	var value T
 	var handle pool.Handle[T]
 	cycles(from, func(from, to int) {
@@ -62,7 +63,6 @@ func (d *room[T]) permute(values []T, handles []pool.Handle[T], from []uint32, m
 		handles[to] = h
 		place(d.slots, h.Index(), to)
 	})
-	d.kill(killed)
 }
 
 // cycles calls move so that each element from[i] of an array comes to i. Each call may overwrite

@@ -12,9 +12,9 @@ import (
 
 // Store keeps values of type T contiguous and names each by a handle.
 //
-// Refresh, Clear, Grow, SortFunc, Trim, WriteTo and OnMove must each have the Store to themselves.
-// Any number of goroutines may call all other methods at once. A call that overlaps one of those
-// seven panics.
+// Refresh, Clear, CreateAt, Grow, SortFunc, Trim, WriteTo and OnMove must each have the Store to
+// themselves. Any number of goroutines may call all other methods at once. A call that overlaps one
+// of those eight panics.
 //
 // [New] and [Must] return a Store; the zero Store panics. Do not copy it. It needs no Close.
 type Store[T any] struct {
@@ -29,9 +29,12 @@ type Store[T any] struct {
 
 	// The plain fields are written only between phases (see phase), and read by calls.
 	alive     int    // the length of Values
+	base      int    // the position from which on slots are claimed by next: alive, unless CreateAt raised it
 	waits     int    // the slots that wait to be reused
 	exhausted int    // slots that have used up their generations
-	used      int    // all slots that were ever used, these three; every index of one is less
+	used      int    // all slots that were ever used: those of positions below base, and these two; every index of one is less
+	mirrors   bool   // CreateAt has chosen slots: see there
+	placed    int    // below it each waiting slot's at is its place among those
 	limit     uint64 // every position is less: see bound
 	origin    uint32 // the first generation of the first slots
 	first     uint32 // the first generation of slots that were not used yet; see magic
@@ -44,22 +47,29 @@ type Store[T any] struct {
 
 	// waiting are the slots that wait, and room for more; see next.
 	//
-	//	writers  wait and Trim, for calls that have the Store to themselves
-	//	readers  Create
+	//	writers  wait and Trim, for calls that have the Store to themselves; CreateAt, its elements
+	//	readers  claim
 	//	orders   the store publishes the slice, whole
 	waiting atom.Pointer[[]uint32]
 
 	_ [128]byte
 
-	// tail is the next position that Create will take: it counts the alive and those
+	// tail is the next position that will be taken: it counts the alive and those
 	// created in this phase. It has a cache line of its own, because every Create writes
 	// it.
 	//
-	//	writers  create, claiming a position by adding 1; closeUp, for Refresh; finish, in a new Store
-	//	moves    grows during a phase, except that a Create beyond the limit subtracts
+	//	writers  claim, claiming a position by adding 1; closeUp, for Refresh; finish, in a new Store
+	//	moves    grows during a phase, except that a claim beyond the limit subtracts
 	//	         what it added
 	tail atom.Uint64
 	_    [120]byte
+
+	// unborn counts the positions whose init panicked or exited in this phase. They are marked dead,
+	// and their slots name nothing.
+	//
+	//	writers  CreateFunc, adding 1; finish, back to 0
+	//	readers  finish, and whoever finds a dead position while it has the Store to itself
+	unborn atom.Int64
 }
 
 // Options are the options of [New]. The zero Options are the defaults.

@@ -12,7 +12,8 @@ import (
 //
 // Values keep their indexes. So after a peak, each index up to the highest in use still takes 8
 // bytes, and 4 more if it names no value. A slot that Trim frees loses some of its lives when it
-// is needed again. Trim never frees an exhausted slot.
+// is needed again. Trim never frees an exhausted slot, nor any slot of a Store in which CreateAt has
+// created values: it would forget which handles there have passed.
 //
 // Trim copies what stays, and needs memory for the copy. Like Refresh, it must have the Store to
 // itself, and what Values, Handles and Pointer have returned becomes invalid. Handles stay valid, and
@@ -37,7 +38,7 @@ func (s *Store[T]) Trim() int64 {
 	})
 	waiting = slices.Clip(slices.Clone(waiting))
 	s.used -= s.waits - len(waiting) // to top, unless new slots were claimed: then all others are taken
-	s.waits = len(waiting)
+	s.waits, s.placed = len(waiting), 0
 	s.waiting.Store(&waiting)
 	if taken < len(d.values) || top < len(d.slots) || taken+used > len(d.values)+len(d.slots) {
 		d = d.resized(taken, top, taken, top, &s.sizes)
@@ -46,8 +47,12 @@ func (s *Store[T]) Trim() int64 {
 	return max(had-d.bytes(taken, top)-4*int64(len(waiting)), 0)
 }
 
-// top returns the number of indexes up to the highest that a value or an exhausted slot has.
+// top returns the number of indexes up to the highest that a value or an exhausted slot has, or all
+// in a Store with values by CreateAt.
 func (s *Store[T]) top(d *room[T], taken, used int) (top int) {
+	if s.mirrors {
+		return used
+	}
 	for first, c := range d.parts(taken) {
 		for _, h := range c.handles[:min(len(c.handles), taken-first)] {
 			top = max(top, int(h.Index())+1)

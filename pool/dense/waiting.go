@@ -22,7 +22,7 @@ package dense
 
 // next returns the index of the slot for position n, which was claimed in this phase.
 func (s *Store[T]) next(n uint64) uint32 {
-	before := int(n) - s.alive // created in this phase before it
+	before := int(n) - s.base // claimed before it
 	i := s.waits - 1 - before
 	if i < 0 {
 		return uint32(s.used - 1 - i)
@@ -34,12 +34,22 @@ func (s *Store[T]) next(n uint64) uint32 {
 	return w[i]
 }
 
-// claimed returns how many slots the values created in this phase have: those that waited, and
-// those that were new.
+// claimed returns how many slots the positions from base on have: those that waited, and those that
+// were new.
 func (s *Store[T]) claimed() (waited, fresh int) {
-	n := max(s.taken()-s.alive, 0) // less than 0 only after a call overlapped a Refresh
+	n := max(s.taken()-s.base, 0) // less than 0 only after a call overlapped a Refresh
 	waited = min(n, s.waits)
 	return waited, n - waited
+}
+
+// fold takes the slots of all claimed positions off the waiting ones, so that the next position gets
+// the slot at the top. The caller has the Store to itself.
+func (s *Store[T]) fold() {
+	waited, fresh := s.claimed()
+	s.waits -= waited
+	s.used += fresh
+	s.base = s.taken()
+	s.placed = min(s.placed, s.waits)
 }
 
 // taken returns how many positions are claimed. The tail is above the limit only while a
