@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"coatcheck/pool"
+	"coatcheck/pool/internal/moves"
 )
 
 // SortFunc sorts Values by cmp, as [slices.SortStableFunc] does. Handles stay valid, and killed
@@ -43,7 +44,7 @@ func (s *Store[T]) SortFunc(cmp func(a, b *T) int) {
 func (d *room[T]) permute(values []T, handles []pool.Handle[T], from []uint32, moved *movedValues[T]) {
 	var value T
 	var handle pool.Handle[T]
-	cycles(from, func(from, to int) {
+	moves.Cycles(from, func(from, to int) {
 		h := handle
 		if from < len(handles) {
 			h = handles[from]
@@ -63,25 +64,4 @@ func (d *room[T]) permute(values []T, handles []pool.Handle[T], from []uint32, m
 		handles[to] = h
 		place(d.slots, h.Index(), to)
 	})
-}
-
-// cycles calls move so that each element from[i] of an array comes to i. Each call may overwrite
-// what is at to: it has been moved. In each cycle the first element is moved aside, to
-// len(from), and from there at the end. It overwrites from.
-func cycles(from []uint32, move func(from, to int)) {
-	for first := range from {
-		if int(from[first]) == first {
-			continue
-		}
-		move(first, len(from))
-		to := first
-		for int(from[to]) != first {
-			next := int(from[to])
-			move(next, to)
-			from[to] = uint32(to)
-			to = next
-		}
-		move(len(from), to)
-		from[to] = uint32(to)
-	}
 }

@@ -56,6 +56,9 @@ var everyChange = []func(*table.Table[int, pair]){
 	func(tb *table.Table[int, pair]) { tb.Remove(2) },
 	func(tb *table.Table[int, pair]) { tb.RemoveAt(0) },
 	func(tb *table.Table[int, pair]) { tb.RemoveDead() },
+	func(tb *table.Table[int, pair]) { tb.AddOrSet(100, pair{}) },
+	func(tb *table.Table[int, pair]) { tb.DeleteFunc(func(int, table.Index) bool { return true }) },
+	func(tb *table.Table[int, pair]) { tb.SortFunc(func(a, b table.Index) int { return int(b - a) }) },
 	func(tb *table.Table[int, pair]) { tb.Clear() },
 	func(tb *table.Table[int, pair]) { tb.Trim() },
 	func(tb *table.Table[int, pair]) { _, _ = tb.ReadFrom(new(bytes.Reader)) },
@@ -142,5 +145,37 @@ func TestOnMoveThatMisbehaves(t *testing.T) {
 			require.True(t, r == pair{k, -k} || r == pair{42, 42}, "the record should be whole")
 		}
 		requirePanicText(t, func() { tb.OnMove(nil) }, "nil function")
+	})
+}
+
+// TestFunctionsOfDeleteFuncAndSortFuncOnlyRead, and if they panic, the table is whole.
+func TestFunctionsOfDeleteFuncAndSortFuncOnlyRead(t *testing.T) {
+	each(t, func(t *testing.T, l table.Layout) {
+		for i, change := range everyChange {
+			tb := pairs(t, l, 5)
+			requirePanicText(t, func() {
+				tb.DeleteFunc(func(k int, at table.Index) bool {
+					if at == 2 {
+						change(tb)
+					}
+					return true
+				})
+			}, "table: a function passed to DeleteFunc changes the table; it may only read it")
+			require.Equal(t, []int{0, 1, 2}, tb.Keys(), "change %d", i)
+			requirePanicText(t, func() {
+				tb.SortFunc(func(a, b table.Index) int { change(tb); return 0 })
+			}, "passed to SortFunc")
+			require.Equal(t, []int{0, 1, 2}, tb.Keys(), "change %d", i)
+			require.EqualValues(t, 3, tb.Add(3, pair{3, -3}), "the table can be changed again")
+
+			stop := tb.OnMove(func(int, table.Index, table.Index) { change(tb) })
+			requirePanicText(t, func() { tb.DeleteFunc(func(k int, _ table.Index) bool { return k == 1 }) }, "passed to OnMove")
+			requirePanicText(t, func() { tb.SortFunc(func(a, b table.Index) int { return int(b - a) }) }, "passed to OnMove")
+			stop()
+			for k, r := range tb.All() {
+				require.Equal(t, pair{k, -k}, r)
+			}
+			require.Equal(t, []int{2, 3, 0}, tb.Keys())
+		}
 	})
 }

@@ -40,7 +40,7 @@
 //
 //	name       from                      costs             valid until
 //	key        the user                  a look-up         the record is removed
-//	Index      Add, Lookup, OnMove       an addition       a removal: then the removed record's Index names
+//	Index      Add, Lookup, OnMove       an addition       a sort, or a removal: then the removed record's Index names
 //	                                                       the last record, which OnMove tells, and the
 //	                                                       last record's names nothing; or, by handles,
 //	                                                       an addition in its slot, which OnMove tells

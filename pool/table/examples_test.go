@@ -2,6 +2,7 @@ package table_test
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 
 	"coatcheck/pool"
@@ -120,6 +121,22 @@ func ExampleTable_RemoveDead() {
 	p.DeleteFunc(func(_ pool.Handle[string], name *string) bool { return *name < "c" })
 	fmt.Println(notes.Len(), notes.RemoveDead(), notes.Len())
 	// Output: 4 2 2
+}
+
+func ExampleTable_DeleteFunc() {
+	t := bodies()
+	mass := table.Column(t, func(b *Body) *float64 { return &b.Mass })
+	n := t.DeleteFunc(func(_ string, i table.Index) bool { return *mass.At(i) < 1 })
+	fmt.Println(n, t.Keys())
+	// Output: 1 [S E]
+}
+
+func ExampleTable_SortFunc() {
+	t := bodies()
+	mass := table.Column(t, func(b *Body) *float64 { return &b.Mass })
+	t.SortFunc(func(a, b table.Index) int { return cmp.Compare(*mass.At(a), *mass.At(b)) })
+	fmt.Println(t.Keys(), t.Lookup("S"))
+	// Output: [M E S] 2
 }
 
 func ExampleTable_OnMove() {

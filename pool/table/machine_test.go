@@ -1,6 +1,7 @@
 package table_test
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -57,6 +58,14 @@ func operations[K comparable]() []operation[K] {
 		{"Remove", 2, func(s s, d d) (any, bool) { return index(s.Remove(d.k)) }},
 		{"RemoveAt", 1, func(s s, d d) (any, bool) { return index(s.RemoveAt(d.i)) }},
 		{"RemoveDead", 5, func(s s, d d) (any, bool) { n := s.RemoveDead(); return n, n > 0 }},
+		{"DeleteFunc", 2, func(s s, d d) (any, bool) {
+			var shown []K
+			n := s.DeleteFunc(func(k K, i table.Index) bool {
+				shown = append(shown, k)
+				return int(i)%(d.n+2) == 0
+			})
+			return fmt.Sprint(n, shown), n > 0
+		}},
 		{"Clear", 1, func(s s, d d) (any, bool) {
 			if d.n > 0 {
 				return nil, false
@@ -74,6 +83,10 @@ type side[K comparable] struct {
 	columns []column
 	ids     table.View[uint64]
 	moves   []string
+
+	sorting bool
+	beside  []uint64 // then, the IDs, as OnMove tells of them
+	found   map[K]table.Index
 }
 
 // machine runs operations on a model and on a table of either layout. A fuzzer or a
@@ -98,6 +111,10 @@ func newMachine[K comparable](t testing.TB, m model[K], key, fresh func() K, cho
 		tb := build(l)
 		s := &side[K]{Table: tb, columns: columnsOf(tb), ids: table.Column(tb, func(r *record) *uint64 { return &r.ID })}
 		s.OnMove(func(k K, from, to table.Index) {
+			if s.sorting {
+				s.follow(t, k, from, to)
+				return
+			}
 			s.moves = append(s.moves, moved(k, from, to))
 			if to == table.None { // another record is in its place
 				if got, ok := s.KeyAt(from); !ok || got == k || s.Lookup(got) != from || s.Lookup(k) != to {
@@ -146,7 +163,7 @@ func (mc *machine[K]) draw(batch bool) *drawn[K] {
 
 // step runs one operation, and compares what it returned, and what it left.
 func (mc *machine[K]) step() {
-	n := mc.choose(len(mc.operations) + 3)
+	n := mc.choose(len(mc.operations) + 4)
 	switch n - len(mc.operations) {
 	case 0:
 		mc.all()
@@ -156,6 +173,9 @@ func (mc *machine[K]) step() {
 		return
 	case 2:
 		mc.trim()
+		return
+	case 3:
+		mc.sort()
 		return
 	}
 	o := mc.operations[n]
@@ -233,6 +253,74 @@ func (mc *machine[K]) trim() {
 		require.Zero(mc.t, s.Trim())
 	}
 }
+
+// follow keeps beside and found while records are sorted.
+func (s *side[K]) follow(t testing.TB, k K, from, to table.Index) {
+	if int(from) > s.Len() || int(to) > s.Len() || from == to {
+		t.Fatalf("%v: SortFunc tells that %v went from %d to %d of %d", s.Layout(), k, from, to, s.Len())
+	}
+	s.beside[to], s.found[k] = s.beside[from], to
+	if got, ok := s.KeyAt(to); ok != (int(to) < s.Len()) || ok && (got != k || *s.ids.At(to) != s.beside[to]) {
+		t.Fatalf("%v: SortFunc tells that %v went from %d to %d, but there is %v", s.Layout(), k, from, to, got)
+	}
+}
+
+// sort sorts, stably.
+func (mc *machine[K]) sort() {
+	kinds := uint64(1 + mc.choose(20))
+	stop := -1
+	if mc.choose(4) == 0 {
+		stop = mc.choose(len(mc.m.keys) + 1)
+	}
+	key := func(id uint64) int { return int(id * 7 % kinds) }
+	order := make([]int, len(mc.m.keys))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return key(mc.m.ids[a]) - key(mc.m.ids[b]) })
+	panicked := false
+	for _, s := range mc.sides {
+		s.sorting, s.beside, s.found = true, append(slices.Clone(mc.m.ids), 0), map[K]table.Index{}
+		for i, k := range mc.m.keys {
+			s.found[k] = table.Index(i)
+		}
+		left := stop
+		v := testkit.Recovered(func() {
+			s.SortFunc(func(a, b table.Index) int {
+				if left--; left == 0 {
+					panic(errTest)
+				}
+				if r, ok := s.GetAt(a); !ok || r.ID != *s.ids.At(a) {
+					mc.t.Fatalf("%v: SortFunc compares %d", s.Layout(), a)
+				}
+				return key(*s.ids.At(a)) - key(*s.ids.At(b))
+			})
+		})
+		s.sorting = false
+		if panicked = v != nil; panicked && (v != errTest || left != 0) {
+			mc.t.Fatalf("%v: SortFunc panicked: %v", s.Layout(), v)
+		}
+	}
+	mc.done[fmt.Sprint("SortFunc, panic: ", panicked)]++
+	if !panicked {
+		keys, ids := slices.Clone(mc.m.keys), slices.Clone(mc.m.ids)
+		for i, at := range order {
+			mc.m.keys[i], mc.m.ids[i] = keys[at], ids[at]
+		}
+	}
+	for _, s := range mc.sides {
+		if !slices.Equal(s.beside[:s.Len()], mc.m.ids) {
+			mc.t.Fatalf("%v: beside the sorted records there is %v, want %v", s.Layout(), s.beside, mc.m.ids)
+		}
+		for i, k := range mc.m.keys {
+			require.Equal(mc.t, table.Index(i), s.found[k], "%v is not where OnMove told", k)
+		}
+	}
+	mc.all()
+}
+
+// errTest is what functions of the tests panic with.
+var errTest = errors.New("test")
 
 // all checks everything. It changes nothing.
 func (mc *machine[K]) all() {
@@ -376,7 +464,7 @@ func stream(t testing.TB, which int, choose func(int) int, more func() bool) map
 // operations, whatever the keys are. Collections meanwhile find every pointer.
 func TestOperationsMatchModel(t *testing.T) {
 	defer testkit.Collect()()
-	must := []string{"growth", "replaced"}
+	must := []string{"growth", "replaced", "SortFunc, panic: false", "SortFunc, panic: true"}
 	for _, o := range operations[int]() {
 		must = append(must, o.name+" true", o.name+" false")
 	}

@@ -15,6 +15,7 @@ type subject[K comparable] interface {
 	Remove(k K) table.Index
 	RemoveAt(i table.Index) table.Index
 	RemoveDead() int
+	DeleteFunc(del func(k K, i table.Index) bool) int
 	Clear() int
 	Set(k K, r record) bool
 	SetAt(i table.Index, r record) bool
@@ -92,6 +93,16 @@ func (m *model[K]) Remove(k K) table.Index { return m.RemoveAt(m.Lookup(k)) }
 func (m *model[K]) RemoveDead() (n int) {
 	for i := len(m.keys) - 1; i >= 0; i-- {
 		if !m.live(m.keys[i]) {
+			m.RemoveAt(table.Index(i))
+			n++
+		}
+	}
+	return n
+}
+
+func (m *model[K]) DeleteFunc(del func(k K, i table.Index) bool) (n int) {
+	for i := len(m.keys) - 1; i >= 0; i-- {
+		if del(m.keys[i], table.Index(i)) {
 			m.RemoveAt(table.Index(i))
 			n++
 		}

@@ -5,5 +5,5 @@ const (
 	zeroTable = "table: use of a zero Table; make one with New or ForHandles"
 	// It is a constant so that At can be inlined into its callers' loops.
 	noRecordAt = "table: View.At of an Index that is None or not below Len, or of a zero View"
-	inOnMove   = "table: a function passed to OnMove changes the table; it may only read it"
+	changed    = "table: a function passed to %s changes the table; it may only read it"
 )

@@ -51,14 +51,30 @@ func (t *Table[K, R]) removeAt(i Index) {
 // It makes one pass over the keys, and moves at most one record for each that it removes.
 func (t *Table[K, R]) RemoveDead() int {
 	t.change()
-	before := t.rows.n
+	return t.removeIf(func(k K, _ Index) bool { return t.index.dead(k) })
+}
+
+// DeleteFunc removes the records for which del returns true, and returns how many. It visits the
+// records from the last to the first, each once, by its key and its Index. So del can read the record
+// by GetAt or through a View. It may Set records, and any other change panics.
+//
+// At most one record moves for each that is removed, as [Table.Remove] says, and OnMove functions are
+// told each time. If del panics, those that it has chosen are gone.
+func (t *Table[K, R]) DeleteFunc(del func(k K, i Index) bool) int {
+	t.change()
+	defer t.call("DeleteFunc")()
+	return t.removeIf(del)
+}
+
+func (t *Table[K, R]) removeIf(del func(k K, i Index) bool) (n int) {
 	// From the end, so that a record that moves into a gap has been visited.
-	for i := before - 1; i >= 0; i-- {
-		if t.index.dead(t.keys[i]) {
+	for i := t.rows.n - 1; i >= 0; i-- {
+		if del(t.keys[i], Index(i)) {
 			t.removeAt(Index(i))
+			n++
 		}
 	}
-	return before - t.rows.n
+	return n
 }
 
 // Clear removes all records, and returns how many. It keeps their memory for new records, but
@@ -83,7 +99,8 @@ func (t *Table[K, R]) Clear() int {
 // When a removal has moved the last record, of key k, from Index from into the gap at to, the table
 // calls f. In a table by handles it also calls f when Add has replaced the record of a dead handle
 // k: then to is None, so f must look at to before it uses it as an index, and the new record is at
-// from. Functions run in the order of registration.
+// from. [Table.SortFunc] calls f when all records have moved. Functions run in the order of
+// registration.
 //
 // f may read the table and Set records; any other change panics. If f panics, later functions are
 // not called for this move, RemoveDead leaves other dead records, and AddBatch reports no other
@@ -101,7 +118,14 @@ func (t *Table[K, R]) OnMove(f func(k K, from, to Index)) (stop func()) {
 }
 
 func (t *Table[K, R]) tell(k K, from, to Index) {
-	t.telling = true
-	defer func() { t.telling = false }()
+	defer t.call("OnMove")()
 	t.moves.Tell(k, from, to)
+}
+
+// call notes that a function passed to method is running, until the function that it returns is
+// called.
+func (t *Table[K, R]) call(method string) (end func()) {
+	was := t.calling
+	t.calling = method
+	return func() { t.calling = was }
 }

@@ -29,3 +29,24 @@ func (fs *Functions[K, I]) Tell(k K, from, to I) {
 		(*f)(k, from, to)
 	}
 }
+
+// Cycles calls move so that each element from[i] of an array comes to i. Each call may overwrite
+// what is at to: it has been moved. In each cycle the first element is moved aside, to
+// len(from), and from there at the end. It overwrites from.
+func Cycles[I ~int | ~uint32](from []I, move func(from, to int)) {
+	for first := range from {
+		if int(from[first]) == first {
+			continue
+		}
+		move(first, len(from))
+		to := first
+		for int(from[to]) != first {
+			next := int(from[to])
+			move(next, to)
+			from[to] = I(to)
+			to = next
+		}
+		move(len(from), to)
+		from[to] = I(to)
+	}
+}

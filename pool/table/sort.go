@@ -1,0 +1,70 @@
+package table
+
+import (
+	"slices"
+
+	"coatcheck/pool/internal/moves"
+)
+
+// SortFunc sorts the records by cmp, as [slices.SortStableFunc] does. cmp gets the Index of two
+// records, which it reads by GetAt or through a View. No record has moved yet; cmp must change
+// nothing. If it panics, the order stays as it was.
+//
+// When all have moved, SortFunc tells the OnMove functions of each record that has changed its place,
+// one cycle of the permutation after the other. The first record of a cycle goes aside to Index Len,
+// where there is no record, the others follow into the gaps, and it comes from there at the end. So an
+// array beside the table can be moved along, one element for each call.
+//
+// SortFunc calls cmp O(n log n) times, or about n times if the records are in order. Meanwhile it
+// takes a word for each record. Every Index names another record then, but references stay as they
+// are: each refers to a place.
+func (t *Table[K, R]) SortFunc(cmp func(a, b Index) int) {
+	t.change()
+	from := make([]Index, t.rows.n) // from[i] is where the record is that goes to i
+	for i := range from {
+		from[i] = Index(i)
+	}
+	func() {
+		defer t.call("SortFunc")()
+		slices.SortFunc(from, func(a, b Index) int {
+			if c := cmp(a, b); c != 0 {
+				return c
+			}
+			return int(a - b)
+		})
+	}()
+	type move struct {
+		k        K
+		from, to Index
+	}
+	var told []move
+	var aside, r R
+	var k K
+	moves.Cycles(from, func(from, to int) {
+		at := Index(from)
+		switch {
+		case to == t.rows.n:
+			k = t.keys[from]
+			load(&t.rows, at, &aside)
+		case from == t.rows.n:
+			t.keys[to] = k
+			store(&t.rows, Index(to), &aside)
+		default:
+			t.keys[to] = t.keys[from]
+			load(&t.rows, at, &r)
+			store(&t.rows, Index(to), &r)
+		}
+		if to < t.rows.n {
+			t.index.set(t.keys[to], Index(to))
+		}
+		if t.moves.Any() {
+			told = append(told, move{k, at, Index(to)})
+			if to < t.rows.n {
+				told[len(told)-1].k = t.keys[to]
+			}
+		}
+	})
+	for _, m := range told {
+		t.tell(m.k, m.from, m.to)
+	}
+}
