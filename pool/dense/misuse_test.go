@@ -45,6 +45,7 @@ func looks(s *dense.Store[int], h pool.Handle[int]) map[string]func() {
 		"Cap":       func() { s.Cap() },
 		"Allocated": func() { s.Allocated() },
 		"Ptr":       func() { s.Ptr(h) },
+		"Stats":     func() { s.Stats() },
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"math"
 	"runtime"
 	"strconv"
+	"sync/atomic"
 	"testing"
 	"unsafe"
 
@@ -177,4 +178,47 @@ func TestOneLargeValueTakesOne(t *testing.T) {
 	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(4<<20), "created")
 	s.Refresh()
 	assert.Less(t, s.Trim(), int64(1<<20), "spare")
+}
+
+// TestStatsCountValues, also those in chunks, and those that are dead; and beside a Refresh, which
+// the race detector watches.
+func TestStatsCountValues(t *testing.T) {
+	s := tiny(t, &dense.Options[int]{Capacity: 1000})
+	require.Equal(t, pool.Stats{Capacity: 1000}, s.Stats())
+	hs := fill(t, s, 100)
+	s.Kill(hs[0])
+	for range 500 {
+		create(t, s, 0)
+	}
+	st := s.Stats()
+	require.Equal(t, []int{600, 0, 600}, []int{st.Live, st.Free, st.Allocated})
+	s.Refresh()
+	st = s.Stats()
+	require.Equal(t, []int{599, s.Allocated() - 599, s.Allocated()}, []int{st.Live, st.Free, st.Allocated})
+	s.Clear()
+	require.Zero(t, s.Stats().Live)
+	before := s.Stats().Bytes
+	require.Equal(t, before-s.Stats().Bytes, int64(0))
+	require.Equal(t, s.Trim(), before)
+	require.Zero(t, s.Stats().Bytes)
+
+	var over atomic.Bool
+	testkit.Together(2, func(g int) {
+		if g == 1 {
+			for !over.Load() {
+				if st := s.Stats(); st.Live < 0 || st.Live > 1000 || st.Live+st.Free != st.Allocated {
+					t.Errorf("%v", st)
+				}
+			}
+			return
+		}
+		for i := range 300 {
+			_, _ = s.Create(i)
+			s.Refresh()
+			if i%50 == 0 {
+				s.Trim()
+			}
+		}
+		over.Store(true)
+	})
 }

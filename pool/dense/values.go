@@ -78,6 +78,23 @@ func (s *Store[T]) String() string {
 	return fmt.Sprintf("%T: %d values, memory for %d", s, s.tail.Load(), len(d.values))
 }
 
+// Stats returns the store's figures in the form of a pool's, for package poolhttp. Live is how many
+// values there are, those included that Refresh will destroy, and Allocated is how many there is
+// memory for. The others are 0, except for Free, Capacity and Bytes. Like String, it may be called at
+// any time.
+func (s *Store[T]) Stats() pool.Stats {
+	d := s.room.Load()
+	if d == nil {
+		s.phase.refuse("Stats")
+	}
+	n := int(min(s.tail.Load(), uint64(s.capacity))) // a limit below that is not to be read here
+	has := max(n, len(d.values))
+	return pool.Stats{
+		Live: n, Free: has - n, Allocated: has, Capacity: s.capacity,
+		Bytes: d.bytes(n, len(d.slots)) + 4*int64(len(*s.waiting.Load())),
+	}
+}
+
 // Allocated returns how many values the array has memory for, those in Values included. So right
 // after a Refresh, the next Allocated minus Len values that are created allocate nothing. Values that
 // were created since the Refresh take their part of these, also if they were killed.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	"coatcheck/internal/atom"
 	"coatcheck/pool"
@@ -20,6 +21,10 @@ type Options struct {
 	Capacity int // the greatest number of calls that have not ended; 0 means pool.MaxCapacity
 
 	Shards int // pool.Options.Shards of the table
+
+	// Ages lets All tell how long calls have been open. Each Start then reads the clock, which takes a
+	// fifth to a third of the time of a Start, a Deliver and a Wait that does not sleep.
+	Ages bool
 }
 
 // Calls are the calls of one connection, whose answers have the type T.
@@ -30,6 +35,7 @@ type Calls[T any] struct {
 	live    *pool.Pool[*waiter[T]] // where the outstanding calls wait
 	waiters sync.Pool              // of *waiter[T], to be used again
 	closed  atom.Pointer[error]    // refers to the first Close's error; nil before
+	made    time.Time              // when New made it, or zero without Options.Ages
 }
 
 // waiter is where one call after the other waits.
@@ -44,6 +50,7 @@ type waiter[T any] struct {
 	calls *Calls[T]
 	id    atom.Uint64        // the call's, stored by Start; 0 once a goroutine claims to wait
 	done  atom.Pointer[done] // of the call whose Done was called last, or nil
+	since atom.Uint64        // nanoseconds from Calls.made to the call's Start, with Options.Ages; stored by Start
 
 	// state says who writes next.
 	//
@@ -98,6 +105,9 @@ func New[T any](opts *Options) (*Calls[T], error) {
 		return nil, errors.New("pending: " + strings.TrimPrefix(err.Error(), "pool: "))
 	}
 	c := &Calls[T]{live: live}
+	if opts.Ages {
+		c.made = time.Now()
+	}
 	c.waiters.New = func() any { return &waiter[T]{calls: c} }
 	return c, nil
 }
@@ -136,6 +146,9 @@ func (c *Calls[T]) StartWait(ctx context.Context) (Call[T], error) {
 func (c *Calls[T]) start(ctx context.Context, insert func(*waiter[T]) (pool.Handle[*waiter[T]], error)) (Call[T], error) {
 	c.table()
 	w := c.waiters.Get().(*waiter[T])
+	if !c.made.IsZero() {
+		w.since.Store(uint64(time.Since(c.made)))
+	}
 	h, err := insert(w)
 	// Either Close finds the call, or Start finds closed. So the insertion must be visible
 	// before closed is loaded: this store is the locked instruction between them. If the

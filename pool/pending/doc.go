@@ -25,6 +25,9 @@
 // that guesses ids answers none but its own calls. In JSON send ids as strings: there many
 // programs read numbers of 53 bits.
 //
+// [Calls.All] ranges over the outstanding calls, with their ages if Options.Ages is set.
+// [Calls.Stats] has their figures, which package poolhttp shows.
+//
 // # The protocol
 //
 // The table is a pool of waiters, each with room for one answer. The goroutine that takes the handle

@@ -107,3 +107,18 @@ func ExampleCalls_Start() {
 	// true
 	// <nil>
 }
+
+func ExampleCalls_All() {
+	calls := pending.Must[string](&pending.Options{Ages: true})
+	call, _ := calls.Start()
+	time.Sleep(2 * time.Millisecond)
+	for k, age := range calls.All() {
+		if age > time.Millisecond {
+			fmt.Println(k == call, k.Cancel())
+		}
+	}
+	fmt.Println(calls.Stats().Live)
+	// Output:
+	// true true
+	// 0
+}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -110,6 +111,14 @@ func matchModel(t testing.TB, which int, choose func(n int) int, more func() boo
 			done["shut"]++
 		}
 		require.Equal(t, open, calls.Len())
+		require.Equal(t, open, calls.Stats().Live)
+		yielded := 0
+		for k, age := range calls.All() {
+			r := slices.IndexFunc(all, func(r *record) bool { return r.call == k })
+			require.True(t, r >= 0 && all[r].open && age == 0, "All yields %x, of age %v", k.ID(), age)
+			yielded++
+		}
+		require.Equal(t, open, yielded)
 		for _, r := range all {
 			if choose(16) == 0 {
 				require.Equal(t, !r.open, testkit.IsClosed(r.call.Done()))

@@ -57,9 +57,9 @@ func TestStormEndsEachCallOnce(t *testing.T) {
 	for _, capacity := range []int{0, 3} {
 		const callers, answerers = 6, 2
 		seed, each := testkit.Seed(t), testkit.Long(6000)
-		calls := pending.Must[uint64](&pending.Options{Capacity: capacity})
+		calls := pending.Must[uint64](&pending.Options{Capacity: capacity, Ages: capacity > 0})
 		requests, all := make(chan *request, callers), make([][]*request, callers)
-		var busy, lost atomic.Int64
+		var busy, lost, canceled atomic.Int64
 		busy.Store(callers)
 		call := func(rnd *rand.Rand) *request {
 			k, err := calls.Start()
@@ -79,8 +79,25 @@ func TestStormEndsEachCallOnce(t *testing.T) {
 			}
 			return r
 		}
-		testkit.Together(callers+answerers, func(g int) {
+		testkit.Together(callers+answerers+1, func(g int) {
 			rnd := rand.New(rand.NewPCG(seed, uint64(g)))
+			if g == callers+answerers { // an operator
+				for busy.Load() > 0 {
+					seen := map[uint64]bool{}
+					for k, age := range calls.All() {
+						if k.ID() == 0 || seen[k.ID()] || age < 0 || capacity == 0 && age != 0 {
+							t.Errorf("All yields call %x, of age %v; before: %v", k.ID(), age, seen[k.ID()])
+						}
+						if seen[k.ID()] = true; rnd.IntN(10) == 0 && k.Cancel() {
+							canceled.Add(1)
+						}
+					}
+					if st := calls.Stats(); capacity > 0 && st.Live > capacity {
+						t.Errorf("%d calls are outstanding, of %d", st.Live, capacity)
+					}
+				}
+				return
+			}
 			if g >= callers {
 				for r := range requests {
 					if r.answer(calls, rnd); rnd.IntN(100) == 0 {
@@ -100,7 +117,9 @@ func TestStormEndsEachCallOnce(t *testing.T) {
 		for _, rs := range all {
 			for _, r := range rs {
 				ended[r.err]++
-				if r.err == errLost || r.err == context.Canceled || r.err == context.DeadlineExceeded {
+				if r.err == pending.ErrEnded && r.ends == 0 {
+					canceled.Add(-1)
+				} else if r.err == errLost || r.err == context.Canceled || r.err == context.DeadlineExceeded {
 					require.Zero(t, r.ends, "Wait returned %v", r.err)
 				} else {
 					require.Equal(t, 1, r.ends)
@@ -111,5 +130,6 @@ func TestStormEndsEachCallOnce(t *testing.T) {
 		require.EqualValues(t, lost.Load(), ended[errLost])
 		require.Len(t, ended, 6, "each end happened: %v", ended)
 		require.Zero(t, calls.Len())
+		require.Zero(t, canceled.Load(), "each call that the operator canceled ended so, and no other")
 	}
 }

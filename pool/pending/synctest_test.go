@@ -4,6 +4,7 @@ package pending_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -54,4 +55,33 @@ func TestBubblesShareCalls(t *testing.T) {
 		synctest.Test(t, round)
 	}
 	round(t)
+}
+
+// TestAgesGrow from the Start of each call on, also in a waiter that has served another.
+func TestAgesGrow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		calls := pending.Must[int](&pending.Options{Ages: true, Shards: 1})
+		ages := func() (all []time.Duration) {
+			for k, age := range calls.All() {
+				require.NotZero(t, k.ID())
+				all = append(all, age)
+			}
+			slices.Sort(all)
+			return all
+		}
+		time.Sleep(time.Hour)
+		first, _ := calls.Start()
+		require.Equal(t, []time.Duration{0}, ages())
+		time.Sleep(time.Minute)
+		second, _ := calls.Start()
+		time.Sleep(time.Second)
+		require.Equal(t, []time.Duration{time.Second, time.Minute + time.Second}, ages())
+		first.Cancel()
+		require.Equal(t, []time.Duration{time.Second}, ages())
+		_, _ = calls.Start()
+		require.Equal(t, []time.Duration{0, time.Second}, ages())
+		calls.Deliver(second.ID(), 1)
+		_, _ = second.Wait(t.Context())
+		require.Equal(t, []time.Duration{0}, ages())
+	})
 }

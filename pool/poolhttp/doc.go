@@ -6,6 +6,9 @@
 //	poolhttp.Register("conns", conns)
 //	http.Handle("/debug/pools/", poolhttp.Handler())
 //
+// [RegisterSource] shows what is no pool but has a pool's figures: the outstanding calls of package
+// pending, the values of a store of package dense, or a structure of the program's own.
+//
 // The page has a chart of each pool's slots over the last minutes. Nothing runs in the
 // background for it. A sample is taken on each request for the page, which repeats it
 // every two seconds, on each request for the JSON, and by [All] and [Vars]. The chart has

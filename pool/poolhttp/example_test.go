@@ -8,8 +8,10 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 
 	"coatcheck/pool"
+	"coatcheck/pool/pending"
 	"coatcheck/pool/poolhttp"
 )
 
@@ -77,4 +79,15 @@ func ExampleVars() {
 	err := json.Unmarshal([]byte(expvar.Get("pools").String()), &pools)
 	fmt.Println(err, pools["hats"].Live, p.Len())
 	// Output: <nil> 1 1
+}
+
+func ExampleRegisterSource() {
+	calls := pending.Must[string](&pending.Options{Capacity: 100})
+	poolhttp.RegisterSource("calls", calls)
+	_, _ = calls.Start()
+
+	st := maps.Collect(poolhttp.All())["calls"]
+	fmt.Println(st.Live, "of", st.Capacity)
+	runtime.KeepAlive(calls) // the registration does not
+	// Output: 1 of 100
 }

@@ -23,21 +23,25 @@ var registry = struct {
 	entries map[string]*entry
 }{entries: map[string]*entry{}}
 
-// entry is a registered pool. It must not refer to the pool, which could not be collected
-// then.
+// entry is a registered pool or Source. It must not refer to it, or it could not be collected.
 type entry struct {
 	name    string
 	values  string          // the type of its values
-	pool    func() anyPool  // returns nil once the pool has been collected
+	pool    func() figured  // returns nil once the pool has been collected
 	cleanup runtime.Cleanup // calls forget then
 	mu      sync.Mutex
 	past    history // under mu
 }
 
-// anyPool is the part of a pool's methods that does not depend on the type of its values.
-type anyPool interface {
+// figured is what has figures: a pool, or a Source.
+type figured interface{ Stats() pool.Stats }
+
+// Source is what [RegisterSource] shows beside pools: a pointer to an S that has a pool's figures, such
+// as a pending.Calls or a dense.Store. Stats is called at any time, from any goroutine. So for a
+// structure without locks, such as a table, it is a method of the program's own, which locks.
+type Source[S any] interface {
+	*S
 	Stats() pool.Stats
-	ExplainOpen() string
 }
 
 // Register shows p under a name, until Unregister. If another pool has the name, p replaces it;
@@ -51,22 +55,41 @@ func Register[T any](name string, p *pool.Pool[T]) {
 		panic("poolhttp: Register of a nil Pool")
 	}
 	p.Cap() // panics for a zero Pool
+	register(name, reflect.TypeFor[T]().String(), p)
+}
+
+// RegisterSource is [Register] for what is no pool:
+//
+//	poolhttp.RegisterSource("calls", calls)   // a *pending.Calls[Reply]
+//	poolhttp.RegisterSource("enemies", store) // a *dense.Store[Enemy]
+//
+// The page, the JSON and the collectors show its figures as a pool's, under the type S. Figures that
+// it has not are 0.
+func RegisterSource[S any, P Source[S]](name string, s P) {
+	if s == nil {
+		panic("poolhttp: RegisterSource of a nil pointer")
+	}
+	s.Stats() // panics for a zero one
+	register(name, reflect.TypeFor[S]().String(), s)
+}
+
+func register[S any, P Source[S]](name, values string, s P) {
 	name = valid(name)
-	weakly := weak.Make(p)
-	e := &entry{name: name, values: reflect.TypeFor[T]().String(), pool: func() anyPool {
-		if p := weakly.Value(); p != nil {
-			return p
+	weakly := weak.Make((*S)(s))
+	e := &entry{name: name, values: values, pool: func() figured {
+		if s := weakly.Value(); s != nil {
+			return P(s)
 		}
 		return nil
 	}}
 	registry.mu.Lock()
 	defer registry.mu.Unlock()
-	if old := registry.entries[name]; old != nil && old.pool() == anyPool(p) {
+	if old := registry.entries[name]; old != nil && old.pool() == figured(s) {
 		return
 	}
 	remove(name)
 	registry.entries[name] = e
-	e.cleanup = runtime.AddCleanup(p, forget, e)
+	e.cleanup = runtime.AddCleanup((*S)(s), forget, e)
 }
 
 // Unregister removes a name. If no pool has it, nothing changes.
@@ -100,8 +123,8 @@ func forget(e *entry) {
 
 // registered yields the registered pools in order of their names. It holds no lock during
 // the loop.
-func registered() iter.Seq2[*entry, anyPool] {
-	return func(yield func(*entry, anyPool) bool) {
+func registered() iter.Seq2[*entry, figured] {
+	return func(yield func(*entry, figured) bool) {
 		registry.mu.Lock()
 		entries := slices.Collect(maps.Values(registry.entries))
 		registry.mu.Unlock()
@@ -116,7 +139,7 @@ func registered() iter.Seq2[*entry, anyPool] {
 
 // look returns the figures of the entry's pool, and the samples of the last minutes,
 // these figures last.
-func (e *entry) look(p anyPool) (pool.Stats, history) {
+func (e *entry) look(p figured) (pool.Stats, history) {
 	st := p.Stats()
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -164,11 +187,12 @@ var stacks atomic.Bool
 func ShowStacks(on bool) { stacks.Store(on) }
 
 // open tells who holds what in a pool, or returns "" where that is not recorded, or not to be shown.
-func open(p anyPool) string {
-	if !recorded && !stacks.Load() {
+func open(p figured) string {
+	explains, ok := p.(interface{ ExplainOpen() string })
+	if !ok || !recorded && !stacks.Load() {
 		return ""
 	}
-	text := p.ExplainOpen()
+	text := explains.ExplainOpen()
 	if !strings.Contains(text, "\n\t") { // under the tag, indented stacks follow each line
 		return ""
 	}

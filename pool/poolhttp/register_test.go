@@ -6,12 +6,15 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
+	"coatcheck/pool/dense"
+	"coatcheck/pool/pending"
 	"coatcheck/pool/poolhttp"
 )
 
@@ -129,4 +132,50 @@ func TestPageHasEachFigure(t *testing.T) {
 		"Allocated",          // the sum of the slots by state
 		"Epoch", "OldestPin", // the JSON has them; the page tells the age of a pin as a time
 	}, poolhttp.FiguresNotOnPage())
+}
+
+// locked is a structure without locks, as a program shows it.
+type locked struct {
+	mu sync.Mutex
+	n  int
+}
+
+func (l *locked) Stats() pool.Stats {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return pool.Stats{Live: l.n}
+}
+
+// TestSourcesAreShownBesidePools, on the page and in the JSON, until they are collected.
+func TestSourcesAreShownBesidePools(t *testing.T) {
+	calls, store := pending.Must[string](&pending.Options{Capacity: 3}), dense.Must[int](nil)
+	own := &locked{n: 7}
+	poolhttp.RegisterSource("source calls", calls)
+	poolhttp.RegisterSource("source store", store)
+	poolhttp.RegisterSource("source own", own)
+	entry := poolhttp.Entry("source calls")
+	poolhttp.RegisterSource("source calls", calls)
+	require.Same(t, entry, poolhttp.Entry("source calls"))
+	for range 4 {
+		_, _ = calls.Start()
+	}
+	_, _ = store.Create(1)
+	require.Equal(t, []int{3, 1, 7}, []int{live("source calls"), live("source store"), live("source own")})
+	require.Equal(t, 1, maps.Collect(poolhttp.All())["source calls"].RefusedFull)
+	for _, path := range []string{"/", "/pools.json"} {
+		w := httptest.NewRecorder()
+		poolhttp.Handler().ServeHTTP(w, httptest.NewRequest("GET", path, nil))
+		for _, text := range []string{"source calls", "pending.Calls[string]", "dense.Store[int]", "poolhttp_test.locked"} {
+			require.Contains(t, w.Body.String(), text)
+		}
+	}
+	runtime.KeepAlive(calls)
+	runtime.KeepAlive(own)
+	runtime.KeepAlive(store)
+	testkit.Eventually(t, func() bool {
+		return live("source calls") < 0 && live("source store") < 0 && live("source own") < 0
+	}, "dropped")
+	testkit.RequirePanicText(t, func() { poolhttp.RegisterSource[locked]("nil", nil) }, "poolhttp: RegisterSource of a nil pointer")
+	testkit.RequirePanicText(t, func() { poolhttp.RegisterSource("zero", new(dense.Store[int])) }, "make one with New")
+	require.Equal(t, -1, live("zero"))
 }
