@@ -241,8 +241,28 @@ func TestArraysOfOtherShards(t *testing.T) {
 	slot, h, err := next(other)
 	require.NoError(t, err)
 	live(slot, h, 1)
+	ready := g.s.Ready()
 	left, repeat := g.s.Arrays()
 	require.True(t, repeat)
 	require.Less(t, left, in)
+	require.Equal(t, left, ready, "what others ask for the shard's lock by")
 	require.Equal(t, g.shards[1], g.shards[1].Home(slots.Low(h)))
+}
+
+// TestMagazineLooksIntoFewShards: each look at a shard may be a cache miss, so a magazine that needs slots
+// looks for arrays in its own and seven others. Beyond them it finds one slot, as an insertion does.
+func TestMagazineLooksIntoFewShards(t *testing.T) {
+	const n, few = 600, 8
+	for shards, found := range map[int]bool{2: true, few: true, few + 1: false, 2 * few: false} {
+		g := newGiving(t, n, setup[uint64]{shards: shards})
+		g.guard.Unpin()
+		for g.s.Reclaim(nil) {
+		}
+		require.Greater(t, g.s.Ready(), n/2)
+		other := g.arena.NewMagazine() // its shard comes after g.s, which is its last
+		slot, h, err := next(other)
+		require.NoError(t, err)
+		live(slot, h, 1)
+		require.Equal(t, found, other.Kept() > 0, "with %d shards", shards)
+	}
 }

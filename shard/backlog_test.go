@@ -99,6 +99,42 @@ func TestBatchesAreHardlyMoreThanGuards(t *testing.T) {
 	})
 }
 
+// TestBatchesAreJoinedAsSoonAfterManyGuards: where many guards have kept many batches apart, which then
+// were reclaimed, those that come beside few guards are joined as early as at first.
+func TestBatchesAreJoinedAsSoonAfterManyGuards(t *testing.T) {
+	const n, many = 1200, 200
+	everyKind(t, func(t *testing.T, set setup[*int]) {
+		set.slots = n
+		r := newRig(t, set)
+		s := r.shards[0]
+		hs := r.fill(t, s, n, pointer)
+		leave := func(h uint64) epoch.Guard {
+			g := r.arena.Domain.Pin()
+			r.leave(t, s, h)
+			s.Round(nil) // seals it
+			return g
+		}
+		var guards []epoch.Guard
+		for _, h := range hs[:many] {
+			guards = append(guards, leave(h))
+		}
+		require.GreaterOrEqual(t, s.Batches(), many-2)
+		for _, g := range guards {
+			g.Unpin()
+		}
+		testkit.Until(t, func() bool { return !s.Reclaim(nil) && s.Pending() == 0 })
+		forgotten := r.arena.Domain.Pin()
+		most := 0
+		for _, h := range hs[many:] {
+			g := leave(h)
+			g.Unpin()
+			most = max(most, s.Batches())
+		}
+		require.LessOrEqual(t, most, 4*shard.WaitingMost)
+		forgotten.Unpin()
+	})
+}
+
 // TestBatchesOfManyGuardsAreAsMany, and no more: each guard holds back what was removed after it was
 // pinned, and its end frees just that.
 func TestBatchesOfManyGuardsAreAsMany(t *testing.T) {

@@ -3,6 +3,7 @@ package shard_test
 import (
 	"runtime"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -199,6 +200,58 @@ func TestWhatAResetLeftStaysApart(t *testing.T) {
 	}
 }
 
+// TestWhatSeveralResetsLeftStaysApart: so it is with three runs that fail at once, where two calls of
+// Synchronize have come between the removals.
+func TestWhatSeveralResetsLeftStaysApart(t *testing.T) {
+	const n, runs = shard.ResetRun, 3
+	for _, stamps := range []bool{false, true} {
+		began, ended := make(chan int), make(chan any)
+		var gates [runs]chan struct{}
+		for k := range gates {
+			gates[k] = make(chan struct{})
+		}
+		var resets atomic.Int32
+		r := newRig(t, setup[uint64]{slots: runs * n, stampPerSlot: stamps, reset: func(*uint64) {
+			if k := int(resets.Add(1)) - 1; k < runs {
+				began <- k
+				<-gates[k]
+				panic("once")
+			}
+		}})
+		s := r.shards[0]
+		hs := r.fill(t, s, runs*n, number)
+		g := r.arena.Domain.Pin()
+		var goals []*shard.Goal
+		for k := range runs {
+			r.leave(t, s, hs[k*n:][:n]...)
+			for range 3 {
+				s.Round(nil) // into a batch
+			}
+			goals = append(goals, s.Goal())
+		}
+		g.Unpin()
+		for k := range runs {
+			go func() {
+				defer func() { ended <- recover() }()
+				s.Round(nil)
+			}()
+			require.Equal(t, k, testkit.Soon(t, began))
+		}
+		for k := range runs {
+			close(gates[k])
+			require.Equal(t, "once", testkit.Soon(t, ended))
+		}
+		for k := range runs {
+			for _, goal := range goals[k:] {
+				require.False(t, goal.Reached(), "what was removed before call %d waits", k)
+			}
+			s.Round(nil) // the rest of a run
+			require.True(t, goals[k].Reached(), "what was removed before call %d has had its Resets", k)
+		}
+		require.Equal(t, runs*n, s.Free())
+	}
+}
+
 // TestMagazineEndsSlotsThatSkipTheirLives: slots that a magazine removes and reuses, and that have no
 // life after those that they skip, are exhausted. No handle has a generation beyond the last, and an
 // exhausted slot keeps no value.
@@ -236,6 +289,35 @@ func TestMagazineEndsSlotsThatSkipTheirLives(t *testing.T) {
 		require.EqualValues(t, ending, r.arena.Exhausted())
 		for i := range uint32(ending) {
 			require.Nil(t, *slots.ValueOf[*int](r.arena.Slot(i)), "slot %d is exhausted, and keeps its value", i)
+		}
+	}
+}
+
+// TestSkippedLivesAreForgotten: a restored arena keeps a number for each slot until all of them have skipped
+// what they must, by whatever way they are reclaimed, and then no memory for it.
+func TestSkippedLivesAreForgotten(t *testing.T) {
+	const total = 64
+	for _, stampPerSlot := range []bool{false, true} {
+		for _, fifo := range []bool{false, true} {
+			r := newRig[uint64](t, setup[uint64]{slots: total, stampPerSlot: stampPerSlot, fifo: fifo})
+			s := r.shards[0]
+			hs := r.fill(t, s, total, number)
+			before := r.arena.Count().Bytes
+			for i := range uint32(total) {
+				r.arena.RestoreSkip(i, 1+i%3)
+				r.arena.RestoreSkip(i, 1)
+			}
+			require.Equal(t, before+4*total, r.arena.Count().Bytes)
+			for k, h := range hs {
+				r.remove(t, s, h)
+				r.reclaim(t, s)
+				lives := make([]uint32, total)
+				require.Equal(t, k < total-1, r.arena.Skips(0, lives), "after %d removals", k+1)
+			}
+			for i := range uint32(total) {
+				require.Equal(t, 2*(3+i%3), slots.Generation(r.word(i)), "slot %d", i)
+			}
+			require.LessOrEqual(t, r.arena.Count().Bytes-before, r.shards[0].BacklogBytes(), "memory for what is to be skipped")
 		}
 	}
 }

@@ -322,6 +322,23 @@ func TestQueuePrefersNewSlots(t *testing.T) {
 	require.Equal(t, []uint32{1, 2, 3, 4, 5, 6, 7, 0}, drain(s))
 }
 
+// TestQueuePrefersNewSlotsThatComeLate: so it is with a range that a queue is given after all that it had
+// was used, and others were removed.
+func TestQueuePrefersNewSlotsThatComeLate(t *testing.T) {
+	r := newRig[uint64](t, setup[uint64]{slots: 16, memory: 4, fifo: true})
+	s := r.shards[0]
+	hs := r.fill(t, s, 4, number)
+	slot, _ := s.TakeOne()
+	require.Nil(t, slot, "all slots that have memory are used")
+	r.arena.Table.Provide(16)
+	slot, h := s.Refill(8)
+	require.Equal(t, uint32(4), slots.Low(h))
+	live(slot, h, 5)
+	r.remove(t, s, hs[:2]...)
+	r.reclaim(t, s)
+	require.Equal(t, []uint32{5, 6, 7}, drain(s)[:3])
+}
+
 // TestRefusalFindsWhatAQueueHasReady: the freelist of a queue stays empty until all slots have been
 // used. A refusal looks when they have, though the queue was not asked since.
 func TestRefusalFindsWhatAQueueHasReady(t *testing.T) {

@@ -114,6 +114,19 @@ func TestGoingAheadIsBounded(t *testing.T) {
 	}
 }
 
+// TestSmallPoolsDoNotGoAhead: a pool whose memory is below a bound does not grow while another shard has a slot.
+func TestSmallPoolsDoNotGoAhead(t *testing.T) {
+	for memory, ahead := range map[int]bool{shard.Ahead / 2: false, shard.Ahead - 8: false, shard.Ahead: true} {
+		r := newRig[uint64](t, setup[uint64]{slots: 4 * shard.Ahead, memory: 1, shards: 2})
+		a, b := r.shards[0], r.shards[1]
+		r.remove(t, b, r.claim(t, b, memory)...)
+		r.reclaim(t, b)
+		require.Equal(t, memory, r.arena.Table.Resident())
+		r.claim(t, a, 1)
+		require.Equal(t, ahead, r.arena.Table.Resident() > memory, "with %d slots", memory)
+	}
+}
+
 // TestGoingAheadCountsFromTheTrim: what was needed before a Trim does not come back while other shards
 // have slots.
 func TestGoingAheadCountsFromTheTrim(t *testing.T) {

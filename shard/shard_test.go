@@ -36,3 +36,21 @@ func TestGrowIsEnoughAndNoMore(t *testing.T) {
 		}
 	}
 }
+
+// TestBytesCountWhatHoldsTake: the first Hold in a page makes counts for its slots.
+func TestBytesCountWhatHoldsTake(t *testing.T) {
+	r := newRig[uint64](t, setup[uint64]{slots: 16})
+	hs := r.fill(t, r.shards[0], 16, number)
+	before := r.arena.Count().Bytes
+	n := int64(0)
+	for _, h := range hs {
+		m, j := r.arena.Table.Pages().Meta(slots.Low(h))
+		k, ok := r.arena.Hold(h)
+		require.True(t, ok, "the value should be live")
+		if j == 0 {
+			n += 4 * int64(m.N)
+		}
+		require.Equal(t, before+n, r.arena.Count().Bytes, "slot %d is held", slots.Low(h))
+		defer r.arena.Drop(k)
+	}
+}

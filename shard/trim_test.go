@@ -59,8 +59,12 @@ func TestTrimKeepsTheOrderOfEachList(t *testing.T) {
 					}
 				}
 				before := make([][]uint32, shards)
+				generation := map[uint32]uint32{} // of those in lists
 				for k, s := range all {
 					before[k], _ = s.Order()
+					for _, i := range before[k] {
+						generation[i] = slots.Generation(r.word(i))
+					}
 				}
 				freed := r.arena.TrimAll()
 				gone := func(i uint32) bool { _, gone := r.arena.Table.Pages().Floor(i); return gone }
@@ -68,6 +72,9 @@ func TestTrimKeepsTheOrderOfEachList(t *testing.T) {
 				for k, s := range all {
 					got, _ := s.Order()
 					require.Equal(t, slices.DeleteFunc(before[k], gone), append([]uint32{}, got...), what) // not nil
+				}
+				for i, g := range generation { // an insertion may have seen any of them on its list before (I5)
+					require.True(t, freed == 0 || gone(i) || slots.Generation(r.word(i)) == g+2, "slot %d, %s", i, what)
 				}
 				for _, h := range append(owned, hs[:lives+waits]...) {
 					require.False(t, gone(slots.Low(h)), what)
@@ -99,6 +106,33 @@ func TestTrimLeavesOldPages(t *testing.T) {
 				require.Equal(t, want, int(r.arena.Table.Pages().Limit)-r.arena.Table.Resident(), "first %d, %d taken", first, taken)
 				require.Equal(t, exhausted, r.arena.Exhausted())
 			}
+		}
+	}
+}
+
+// TestTrimBehindAPageWithValues: pages that were never handed out go too, where the slots before them are in a
+// page with a value. What is left of that page stays, and each slot is handed out once.
+func TestTrimBehindAPageWithValues(t *testing.T) {
+	const total = 64
+	for _, fifo := range []bool{false, true} {
+		for used := range 12 {
+			r := newRig[uint64](t, setup[uint64]{slots: total, fifo: fifo})
+			s := r.shards[0]
+			seen := map[uint32]bool{}
+			for range used {
+				slot, h := s.Refill(1)
+				live(slot, h, 1)
+				seen[slots.Low(h)] = true
+			}
+			require.Positive(t, r.arena.TrimAll(), "%d used", used)
+			for range total - used {
+				slot, h, err := s.Claim()
+				require.NoError(t, err)
+				require.False(t, seen[slots.Low(h)], "%s was handed out before", text(h))
+				seen[slots.Low(h)] = true
+				live(slot, h, 1)
+			}
+			require.Len(t, seen, total)
 		}
 	}
 }
