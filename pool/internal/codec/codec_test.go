@@ -135,6 +135,8 @@ func TestOfRefusesLoss(t *testing.T) {
 	refused[struct{ C *chan int }](t, "field C: chan values cannot be written")
 	refused[unsafe.Pointer](t, "unsafe.Pointer values cannot be written")
 	refused[any](t, "interface values cannot be written")
+	_, err := encode[any](nil)
+	require.NotContains(t, err.Error(), "leaves a field out", "T itself is no field")
 	refused[struct{ M map[any]int }](t, "field M[key]: interface values cannot be written")
 	refused[struct{ E []error }](t, "field E[]: interface values cannot be written")
 	refused[uintptr](t, "uintptr values cannot be written")
@@ -160,6 +162,7 @@ func TestKeysAreFoundInTheCopy(t *testing.T) {
 	}]int{{At: time.Unix(7, 0).In(zone)}: 1})
 	lostKey(t, map[lossy]int{"A": 1})
 	lostKey(t, map[unhashable]int{{}: 1})
+	lostKey(t, map[unreadable]int{{}: 1})
 	lostKey(t, map[struct {
 		A uint8
 		B uint8 `coatcheck:"-"`
@@ -192,6 +195,12 @@ type lossy string
 
 func (l lossy) MarshalBinary() ([]byte, error)  { return []byte(strings.ToLower(string(l))), nil }
 func (l *lossy) UnmarshalBinary(b []byte) error { *l = lossy(b); return nil }
+
+// unreadable panics when it is read back.
+type unreadable struct{}
+
+func (unreadable) MarshalBinary() ([]byte, error)  { return nil, nil }
+func (*unreadable) UnmarshalBinary(b []byte) error { panic(b[0]) }
 
 // TestOfTakesWhatLosesNothing: a type that encodes itself may have any fields, and blank
 // fields are not lost.
@@ -472,6 +481,13 @@ func TestNaNKeys(t *testing.T) {
 	require.NoError(t, err)
 	values := slices.Sorted(maps.Values(m))
 	require.Equal(t, []string{"a", "b", "c"}, values)
+}
+
+// TestEntriesAreInTheOrderOfTheirBytes: so snapshots of equal pools are equal, of each version.
+func TestEntriesAreInTheOrderOfTheirBytes(t *testing.T) {
+	b, err := encode(map[uint8]string{3: "c", 1: "a", 2: "b"})
+	require.NoError(t, err)
+	require.Equal(t, []byte{4, 0, 0, 0, 0, 0, 0, 0, 1, 1, 'a', 2, 1, 'b', 3, 1, 'c'}, b)
 }
 
 // Equal maps have one encoding, however they came to be, also as keys' elements and in slices.

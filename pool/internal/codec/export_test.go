@@ -1,6 +1,9 @@
 package codec
 
-import "reflect"
+import (
+	"reflect"
+	"unsafe"
+)
 
 // Content is the codec of t without lengths of values, and its description.
 func Content(t reflect.Type) (Codec, Description, error) {
@@ -10,3 +13,19 @@ func Content(t reflect.Type) (Codec, Description, error) {
 	}
 	return p.content(), p.Description, nil
 }
+
+// Within encodes what v points to, of the type t, if it is sure to take no more than limit bytes.
+func Within(t reflect.Type, v unsafe.Pointer, limit int) ([]byte, error) {
+	c, _, err := Content(t)
+	if err != nil {
+		return nil, err
+	}
+	e := partsEncoder{limit: limit}
+	err = e.put(c.(partsCodec).top, v)
+	return e.dst, err
+}
+
+const (
+	MapHead  = mapHead
+	PartRoom = mostBytes + wideLength
+)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -168,6 +169,43 @@ func TestDeepValues(t *testing.T) {
 	requireTooDeep(t, s)
 	requireTooDeep(t, m)
 	requireTooDeep(t, struct{ A, B *slice }{&s, &s})
+}
+
+// TestManyValuesAreNotDeep: the depth is that of one way down, and not how many ways there are.
+func TestManyValuesAreNotDeep(t *testing.T) {
+	type list [][]*uint16
+	var l list
+	for i := range uint16(3000) {
+		l = append(l, []*uint16{&i, nil})
+	}
+	requireEncodes(t, l)
+}
+
+// TestLongValuesAreRefusedAtTheLimit: a value is refused where its encoding is longer than the limit, and not
+// where it is shorter by what the encoder keeps free: a map's head, and before each part the longest number
+// and a length.
+func TestLongValuesAreRefusedAtTheLimit(t *testing.T) {
+	const head, part = codec.MapHead, codec.MapHead + codec.PartRoom
+	refusedAt(t, strings.Repeat("a", 100), head-len("d"))
+	refusedAt(t, make([]uint16, 50), head-len("3"))
+	refusedAt(t, slices.Repeat([]string{"ab"}, 60), part-len("2ab"))
+	refusedAt(t, map[string]uint32{"a": 2, "b": 4, "c": 6, "d": 8, "e": 10}, part-len("8"))
+}
+
+// refusedAt requires that v is not refused from a limit on that is so far above the length of its encoding.
+func refusedAt[T any](t *testing.T, v T, spare int) {
+	t.Helper()
+	b, err := encode(v)
+	require.NoError(t, err)
+	for limit := range len(b) + 2*spare {
+		got, err := codec.Within(reflect.TypeFor[T](), unsafe.Pointer(&v), limit)
+		if limit < len(b)+spare {
+			require.ErrorContains(t, err, "its encoding is longer than", "%T, of %d bytes, in %d", v, len(b), limit)
+			continue
+		}
+		require.NoError(t, err, "%T, of %d bytes, in %d", v, len(b), limit)
+		require.Equal(t, b, got)
+	}
 }
 
 func requireTooDeep[T any](t *testing.T, v T) {

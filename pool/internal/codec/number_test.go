@@ -135,6 +135,15 @@ func TestHandlesAreRelative(t *testing.T) {
 	}
 }
 
+// TestZeroHandleIsAByte: whatever the others are relative to, of which it is none.
+func TestZeroHandleIsAByte(t *testing.T) {
+	h := handleOf(3, 1_000_000_001)
+	alone, err := encode([]handle{h})
+	require.NoError(t, err)
+	requireLength(t, 1, handle(0))
+	requireLength(t, len(alone)+2, []handle{0, h, 0})
+}
+
 // TestAnyWordIsAHandle: whatever its generation is.
 func TestAnyWordIsAHandle(t *testing.T) {
 	rnd := testkit.Rand(t)
@@ -163,6 +172,7 @@ func TestCostlyTypesAreWide(t *testing.T) {
 	_ = costly{}.memo
 	v := []costly{{ID: -7, To: handleOf(3, 5), N: 9, Name: "a"}, {}}
 	requireLength(t, 4+2*24+1, v)
+	requireLength(t, 4+4+1+4+600, map[string]large{"a": {n: 600}}) // the length of an entry tells its memory
 	_, err := encode([]struct {
 		N    int16
 		memo [200]uint64 `coatcheck:"-"`
