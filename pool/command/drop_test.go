@@ -144,3 +144,29 @@ func TestSteadyFrameAllocatesWhatReserveDoes(t *testing.T) {
 		assert.LessOrEqual(t, testing.AllocsPerRun(200, run.frame), run.most, name)
 	}
 }
+
+// TestIdleApplyIsALoadForEach: an Apply of buffers that have nothing to do makes no list and locks nothing,
+// however many commands they have had.
+func TestIdleApplyIsALoadForEach(t *testing.T) {
+	p := pool.Must(&pool.Options[value]{Capacity: 8, Shards: 1})
+	a, b := command.New(p), command.New(p)
+	idle := func(when string) {
+		t.Helper()
+		require.Zero(t, testing.AllocsPerRun(10, func() { command.Apply(a, b) }), "lists of an Apply %s", when)
+	}
+	idle("of new buffers")
+	h := mustRecord(t, a, 1)
+	requireApplied(t, 1, 0, a, b)
+	idle("after an insertion")
+	b.Remove(h)
+	requireApplied(t, 0, 1, a, b)
+	idle("after a removal")
+	called := false
+	a.Do(func() { called = true })
+	requireApplied(t, 0, 0, a, b)
+	require.True(t, called, "a function alone is a command")
+	idle("after a function")
+	mustRecord(t, a, 2)
+	require.Equal(t, 1, a.Discard())
+	idle("after a Discard")
+}
