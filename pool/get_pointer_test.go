@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"coatcheck/internal/atom"
 	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
 )
@@ -61,4 +62,22 @@ func readStale[T any](t *testing.T, value T, again bool) {
 	start <- true
 	stale = *v
 	require.NoError(t, testkit.Soon(t, done))
+}
+
+// TestGetPinsNothing: where a processor allows it, a copy is checked by a second look, and costs no pin. The
+// first pin of a pool makes its cells.
+func TestGetPinsNothing(t *testing.T) {
+	if !atom.CopiesWithoutPin {
+		t.Skip("each copy is made under a pin")
+	}
+	p := pool.Must(&pool.Options[int]{Shards: 1})
+	h := testkit.MustInsert(t, p, 7)
+	before := p.Stats().Bytes
+	v, ok := p.Get(h)
+	require.True(t, ok, "the value should be live")
+	require.Equal(t, 7, v)
+	require.Equal(t, before, p.Stats().Bytes)
+	g := p.Pin()
+	g.Unpin()
+	require.Greater(t, p.Stats().Bytes, before)
 }

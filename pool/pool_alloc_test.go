@@ -238,3 +238,25 @@ func TestPreallocatedVerbsAllocateNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestPreallocatedPoolsWaitAtOneCost: the first call that waits allocates what each does, since the queue is
+// there.
+func TestPreallocatedPoolsWaitAtOneCost(t *testing.T) {
+	if testkit.Watched {
+		t.Skip("the race detector allocates")
+	}
+	const pools = 5
+	var ps [pools + 1]*pool.Pool[int] // AllocsPerRun calls once before it counts
+	for i := range ps {
+		ps[i] = pool.Must(&pool.Options[int]{Capacity: 1, Preallocate: true})
+		testkit.MustInsert(t, ps[i], 1)
+	}
+	done, i := testkit.Done(), 0
+	wait := func() {
+		_, err := ps[i%len(ps)].InsertWait(done, 2)
+		require.ErrorIs(t, err, pool.ErrFull)
+		i++
+	}
+	first := testing.AllocsPerRun(pools, wait)
+	require.Equal(t, testing.AllocsPerRun(pools, wait), first)
+}

@@ -144,6 +144,38 @@ func TestWritersThatFail(t *testing.T) {
 	testkit.RequireReclaimed(t, p) // nothing is pinned
 }
 
+// TestWritersThatFailOnce: WriteTo stops at the first error, also where the next write would succeed.
+func TestWritersThatFailOnce(t *testing.T) {
+	opts := pool.Options[[2]uint64]{Shards: 1, Origin: 1}
+	p := pool.Must(&opts)
+	hs := testkit.Fill(t, p, 2000, func(i int) [2]uint64 { return [2]uint64{uint64(i)} })
+	require.Equal(t, 100, p.RemoveBatch(hs[:100]))
+	for _, p := range []*pool.Pool[[2]uint64]{p, mustRead(t, snapshotOf(t, p), &opts), mustRead(t, snapshotOf(t, p), &pool.Options[[2]uint64]{Shards: 1})} {
+		failed := 0
+		for failing := 0; failing == failed; failing++ {
+			w := &moodyWriter{failing: failing}
+			_, err := p.WriteTo(w)
+			if w.writes > failing {
+				require.ErrorIs(t, err, errMood, "the error of write %d", failing)
+				require.Equal(t, failing+1, w.writes, "write %d failed", failing)
+				failed++
+			}
+		}
+		require.Greater(t, failed, 3)
+		testkit.RequireReclaimed(t, p) // nothing is pinned
+	}
+}
+
+// moodyWriter fails in one write.
+type moodyWriter struct{ failing, writes int }
+
+func (w *moodyWriter) Write(b []byte) (int, error) {
+	if w.writes++; w.writes == w.failing+1 {
+		return 0, errMood
+	}
+	return len(b), nil
+}
+
 // narrow is a writer with room for so many bytes.
 type narrow struct {
 	bytes.Buffer

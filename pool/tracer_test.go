@@ -2,6 +2,7 @@ package pool_test
 
 import (
 	"bytes"
+	"math"
 	"regexp"
 	"runtime"
 	"runtime/pprof"
@@ -130,6 +131,11 @@ func TestTraceGuardsDraws(t *testing.T) {
 func TestTraceGuardsIsChecked(t *testing.T) {
 	_, err := pool.New(&pool.Options[int]{TraceGuards: -1})
 	require.EqualError(t, err, "pool: Options.TraceGuards is -1; want 0 (none), or to record one in so many")
+	if most := uint64(math.MaxUint32); most <= math.MaxInt {
+		pool.Must(&pool.Options[int]{TraceGuards: int(most)})
+		_, err = pool.New(&pool.Options[int]{TraceGuards: int(most + 1)})
+		require.ErrorContains(t, err, "TraceGuards is 4294967296; want")
+	}
 }
 
 // BenchmarkTraceGuards measures what a pin costs in a pool that records none, one in 1,000, or each.

@@ -1,6 +1,10 @@
 package pool_test
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
 	"runtime"
 	"testing"
 
@@ -76,4 +80,44 @@ func TestResetClosesTheWorker(t *testing.T) {
 		}
 	}
 	require.True(t, closed, "the Worker should have been closed")
+}
+
+// TestMethodsKeepTheirWorker: a method of Worker that uses the slots keeps the Worker alive up to each
+// return, or defers that. Otherwise the last use of the Worker may come before the last use of its slots,
+// and the finalizer gives them back in between. A collection hardly ever comes at that moment, so this
+// reads the source.
+func TestMethodsKeepTheirWorker(t *testing.T) {
+	file, err := parser.ParseFile(token.NewFileSet(), "worker.go", nil, parser.SkipObjectResolution)
+	require.NoError(t, err)
+	users := 0
+	for _, d := range file.Decls {
+		fn, ok := d.(*ast.FuncDecl)
+		if !ok || fn.Recv == nil || types.ExprString(fn.Recv.List[0].Type) != "*Worker[T]" || fn.Name.Name == "Close" { // Close ends the finalizer
+			continue
+		}
+		used, keeps, uses := false, false, false // uses: since the Worker was kept
+		ast.Inspect(fn.Body, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.IfStmt:
+				return types.ExprString(n.Cond) != "debugging"
+			case *ast.DeferStmt:
+				keeps = keeps || types.ExprString(n.Call) == "runtime.KeepAlive(w)"
+				return false
+			case *ast.CallExpr:
+				uses = uses && types.ExprString(n) != "runtime.KeepAlive(w)"
+			case *ast.SelectorExpr:
+				if types.ExprString(n) == "w.slots" {
+					used, uses = true, true
+				}
+			case *ast.ReturnStmt:
+				require.True(t, keeps || !uses, "%s returns, and does not keep the Worker", fn.Name.Name)
+			}
+			return true
+		})
+		require.True(t, keeps || !uses, "%s ends, and does not keep the Worker", fn.Name.Name)
+		if used {
+			users++
+		}
+	}
+	require.Equal(t, 7, users, "methods that use the slots")
 }
