@@ -1,0 +1,53 @@
+//go:build coatcheck_costs
+
+package costs
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/internal/check/testkit"
+	"coatcheck/internal/cost"
+	"coatcheck/pool"
+)
+
+// steps returns the steps of a call.
+func steps(call func()) (d cost.Steps) {
+	before := cost.Sum()
+	call()
+	after := cost.Sum()
+	return cost.Steps{Cells: after.Cells - before.Cells, Slots: after.Slots - before.Slots, Batches: after.Batches - before.Batches, Locks: after.Locks - before.Locks}
+}
+
+// TestJoinsVisitEachBatchAFewTimes: while guards keep more and more batches apart, a shard looks for batches
+// to join each time that they have doubled, and not whenever a scan is paid for.
+func TestJoinsVisitEachBatchAFewTimes(t *testing.T) {
+	const n = 2000
+	p := pool.Must(&options{Capacity: n, Shards: 1})
+	hs := testkit.Fill(t, p, n, func(int) value { return value{} })
+	guards := make([]guard, n)
+	d := steps(func() {
+		for i, h := range hs {
+			guards[i] = p.Pin()
+			require.True(t, p.Remove(h))
+		}
+	})
+	require.Less(t, d.Batches, int64(2*n))
+	for i := range guards {
+		guards[i].Unpin()
+	}
+}
+
+// TestTrimOfAnIdlePoolVisitsNoSlotTwice: where all slots go with their pages, Trim drops its lists as they
+// are.
+func TestTrimOfAnIdlePoolVisitsNoSlotTwice(t *testing.T) {
+	const n = 20_000
+	p := pool.Must(&options{Shards: 1})
+	require.Equal(t, n, p.RemoveBatch(testkit.Fill(t, p, n, func(int) value { return value{} })))
+	testkit.RequireReclaimed(t, p)
+	var bytes int64
+	d := steps(func() { bytes = int64(p.Trim()) })
+	require.Positive(t, bytes)
+	require.Zero(t, d.Slots)
+}
