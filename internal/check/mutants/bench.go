@@ -93,7 +93,8 @@ type metaBench struct {
 	mu     sync.Mutex        // of builds, and of usual
 	builds map[suite]error   // of suites that were built, or could not be
 	usual  map[layer]*usual
-	alone  chan *bench // one for each mutant that runs at once
+	reach  map[int][]int // which functions a mutant changes
+	alone  chan *bench   // one for each mutant that runs at once
 }
 
 // place is where a mutant is tried: the build that has it, and its number there. The number is 0 if
@@ -129,7 +130,7 @@ func (c *config) places(tree string, n int, group func(i int) string, after func
 	for i, m := range parts {
 		if benches[m] == nil {
 			b := &bench{c, tree, filepath.Join(tree, fmt.Sprint(".meta", len(benches)))}
-			benches[m] = &metaBench{bench: b, after: m.after(), alone: free, builds: map[suite]error{}, usual: map[layer]*usual{}}
+			benches[m] = &metaBench{bench: b, after: m.after(), reach: m.reach, alone: free, builds: map[suite]error{}, usual: map[layer]*usual{}}
 		}
 		all[i].metaBench = benches[m]
 	}
@@ -215,9 +216,16 @@ func (p place) try(m *mutant) verdict {
 	return b.run(m.killer, 2, 0)
 }
 
-// patience is a flag of all tests: how long one may wait for what takes milliseconds, and so for what
-// never comes. The machine may do much else.
-const patience = "-patience=20s"
+// patience returns a flag that tests have which wait: how long one may wait for what takes milliseconds, and
+// so for what never comes. The machine may do much else. Tests without that flag would end at once, as if
+// they had found the mutant.
+func (b *bench) patience(u suite) []string {
+	const flag = "-patience=20s"
+	if b.command(context.Background(), u, 0, []string{"-test.list", "^$", flag}).Run() != nil {
+		return nil
+	}
+	return []string{flag}
+}
 
 // environment is that of all builds.
 var environment = []string{
@@ -288,7 +296,8 @@ func (b *bench) run(k killer, bound, number int) verdict {
 	if k.explores {
 		args = append(args, fmt.Sprint("-interleave.bound=", bound))
 	} else {
-		args = append(args, "-test.short", "-test.timeout=0", patience)
+		args = append(args, "-test.short", "-test.timeout=0")
+		args = append(args, b.patience(k.suite)...)
 	}
 	cmd := b.command(ctx, k.suite, number, args)
 	begin := time.Now()

@@ -5,12 +5,12 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -70,6 +70,17 @@ func drawnRun(c *config, tree string, seed uint64, n int) error {
 		return err == nil && compiler.compile(after) == nil
 	})
 	fmt.Printf("seed %d: %d slips of %d, on %d lines\n", seed, len(drawn), len(all), linesOf(all))
+	var passed map[string]bool // by the quick layers, in an earlier run
+	if c.again != "" {
+		earlier, err := os.ReadFile(c.again)
+		if err != nil {
+			return err
+		}
+		killed := rowsOf(killedRow, earlier)
+		passed = rowsOf(leftRow, earlier)
+		drawn = slices.DeleteFunc(drawn, func(s slip) bool { return killed[s.String()] })
+		fmt.Printf("an earlier run has killed all but %d\n", len(drawn))
+	}
 	places, err := c.places(tree, len(drawn),
 		func(i int) string { return groupOf(path.Dir(drawn[i].file)) },
 		func(i int) (map[string]string, error) { return drawn[i].apply(tree) })
@@ -89,35 +100,35 @@ func drawnRun(c *config, tree string, seed uint64, n int) error {
 			left = append(left, i)
 		}
 	}
+	passes := 2
+	if c.short {
+		passes = 1
+	}
 	slices.SortStableFunc(left, func(i, j int) int { return strings.Compare(places[i].dir, places[j].dir) })
-	next, told := make(chan int), make(chan func())
-	for range c.jobs {
-		go func() {
-			for i := range next {
-				b := <-places[i].alone
-				by, how := places[i].find(b, &drawn[i])
-				places[i].alone <- b
-				told <- func() {
-					if s := &drawn[i]; by == "" {
-						survivors++
-						fmt.Printf("SURVIVES %v\n\tto list it as equivalent: %s = the reason\n", s, s.name())
-					} else {
-						killed++
-						fmt.Printf("killed by %s (%s): %v\n", by, how, s)
-					}
+	for _, slow := range []bool{false, true}[:passes] {
+		var later []int
+		c.each(left, func(i int) func() {
+			by, how := "", ""
+			if slow || !passed[drawn[i].String()] {
+				by, how = places[i].find(&drawn[i], slow)
+			}
+			return func() {
+				switch s := &drawn[i]; {
+				case by != "":
+					killed++
+					fmt.Printf("killed by %s (%s): %v\n", by, how, s)
+				case slow:
+					survivors++
+					fmt.Printf("SURVIVES %v\n\tto list it as equivalent: %s = the reason\n", s, s.name())
+				default:
+					later = append(later, i)
+					fmt.Printf("left to the slow layers: %v\n", s)
 				}
 			}
-		}()
+		})
+		left = later
 	}
-	go func() {
-		for _, i := range left {
-			next <- i
-		}
-		close(next)
-	}()
-	for range left {
-		(<-told)()
-	}
+	survivors += len(left)
 	if c.check {
 		return nil
 	}
@@ -126,6 +137,42 @@ func drawnRun(c *config, tree string, seed uint64, n int) error {
 		return fmt.Errorf("%d survive", survivors)
 	}
 	return nil
+}
+
+// The rows of a slip that a run of drawn slips has killed, and of one that its quick layers have not.
+var (
+	killedRow = regexp.MustCompile(`(?m)^killed by [^()]+ \([^)]*\): (.+)$`)
+	leftRow   = regexp.MustCompile(`(?m)^left to the slow layers: (.+)$`)
+)
+
+// rowsOf returns the slips of the rows of one kind in what a run has printed.
+func rowsOf(kind *regexp.Regexp, text []byte) map[string]bool {
+	all := map[string]bool{}
+	for _, m := range kind.FindAllSubmatch(text, -1) {
+		all[string(m[1])] = true
+	}
+	return all
+}
+
+// each calls try with each of the numbers, some at once, and then what it returns, one after the other.
+func (c *config) each(numbers []int, try func(i int) (tell func())) {
+	next, told := make(chan int), make(chan func())
+	for range c.jobs {
+		go func() {
+			for i := range next {
+				told <- try(i)
+			}
+		}()
+	}
+	go func() {
+		for _, i := range numbers {
+			next <- i
+		}
+		close(next)
+	}()
+	for range numbers {
+		(<-told)()
+	}
 }
 
 // linesOf returns on how many lines slips are.
@@ -154,133 +201,87 @@ func reasons(text string) (map[string]string, error) {
 	return all, nil
 }
 
-// find runs the layers of a slip, and returns which found it, and how; or "" if none did. A test
-// that hangs, or a process that crashes, has found it too. A slip without a number is built by b.
-func (p place) find(b *bench, s *slip) (by, how string) {
+// slow reports whether a layer takes minutes. Those layers run last, when the others have found most
+// slips of all folders.
+func (l layer) slow() bool { return l.explores || l.pkg == "." }
+
+// find runs the quick layers of a slip or the slow ones, and returns which found it, and how; or "" if
+// none did. A test that hangs, or a process that crashes, has found it too. The tests that fail in a
+// build of many slips come with the slow layers, since each slip is built alone for them.
+func (p place) find(s *slip, slow bool) (by, how string) {
+	b := <-p.alone
+	defer func() { p.alone <- b }()
 	for _, l := range layersOf(path.Dir(s.file)) {
-		what := l.pkg
-		if l.explores {
-			what += ", explored"
+		if slow && !l.slow() {
+			how = p.runAlone(b, s, l)
+		} else if l.slow() == slow {
+			how = p.runTogether(b, s, l)
 		}
-		in, usual := p.bench, p.measure(l)
-		if p.number == 0 || p.buildOnce(l.suite) != nil {
-			after, err := s.apply(b.tree)
-			if err != nil {
-				return "nothing", err.Error()
-			}
-			if err := b.build(l.suite, after); err != nil {
-				return what, "does not build"
-			}
-			in = b
+		if by = l.pkg; l.explores {
+			by += ", explored"
 		}
-		for _, part := range usual.parts(l) {
-			if how := in.suite(l, p.number, usual.limit(), part); how != "" {
-				return what, how
-			}
-		}
-	}
-	for _, l := range layersOf(path.Dir(s.file)) { // what was left out runs with s alone
-		after, err := s.apply(b.tree)
-		usual := p.measure(l)
-		if err != nil || len(usual.failed) == 0 || b.build(l.suite, after) != nil {
-			continue
-		}
-		if how := b.suite(l, 0, usual.limit(), exactly(usual.failed)); how != "" {
-			return l.pkg, how
+		if how != "" {
+			return by, how
 		}
 	}
 	return "", ""
 }
 
-// usual is what a layer's tests do if no mutant was chosen.
-type usual struct {
-	took   map[string]time.Duration // by the tests that pass
-	failed []string
-	whole  time.Duration
-	once   sync.Once
-}
-
-// measure runs the tests of a layer without a mutant, once. Those that fail are left out at first: a
-// function with many bodies may allocate. What explores or storms does not see that, and takes long.
-func (w *metaBench) measure(l layer) *usual {
-	w.mu.Lock()
-	u := w.usual[l]
-	if u == nil {
-		u = &usual{took: map[string]time.Duration{}}
-		w.usual[l] = u
-	}
-	w.mu.Unlock()
-	if l.explores || l.run != everything {
-		return u
-	}
-	u.once.Do(func() {
-		if w.buildOnce(l.suite) != nil {
-			if err := w.build(l.suite, nil); err != nil {
-				panic(err)
-			}
+// runTogether runs the tests of a layer that reach s. A slip without a number is built by b.
+func (p place) runTogether(b *bench, s *slip, l layer) (how string) {
+	in, functions := p.bench, p.functions(l)
+	if functions == nil {
+		if how := s.build(b, l); how != "" {
+			return how
 		}
-		begin := time.Now()
-		out, _ := w.command(context.Background(), l.suite, 0, []string{"-test.v", "-test.short", "-test.run", l.run, "-test.timeout=0"}).Output()
-		u.whole = time.Since(begin)
-		for _, m := range ended.FindAllStringSubmatch(string(out), -1) {
-			if took, err := time.ParseDuration(m[3] + "s"); err == nil && m[1] == "PASS" {
-				u.took[m[2]] = took
-			} else if m[1] == "FAIL" {
-				u.failed = append(u.failed, m[2])
-			}
-		}
-	})
-	return u
-}
-
-// ended is the line of a test that has ended, and is no part of another.
-var ended = regexp.MustCompile(`(?m)^--- (PASS|FAIL): (\S+) \(([0-9.]+)s\)$`)
-
-// short is how long a test takes that runs before the others.
-const short = 100 * time.Millisecond
-
-// parts returns patterns of the tests of a layer that run first, as they take little, and of the
-// others.
-func (u *usual) parts(l layer) (patterns []string) {
-	var quick, slow []string
-	if len(u.took) == 0 {
-		return []string{l.run}
+		in = b
 	}
-	for name, took := range u.took {
-		if took < short {
-			quick = append(quick, name)
-		} else {
-			slow = append(slow, name)
+	for _, part := range p.measure(l).parts(l, functions) {
+		if how := in.suite(l, p.number, part); how != "" {
+			return how
 		}
 	}
-	for _, names := range [][]string{quick, slow} {
-		if len(names) > 0 {
-			patterns = append(patterns, exactly(names))
-		}
+	return ""
+}
+
+// functions returns which functions the slip changes, or nil if it is not part of a build of many.
+func (p place) functions(l layer) []int {
+	if p.number == 0 || p.buildOnce(l.suite) != nil {
+		return nil
 	}
-	return patterns
+	return p.reach[p.number]
 }
 
-// exactly returns the pattern of some tests.
-func exactly(names []string) string {
-	slices.Sort(names)
-	return "^(" + strings.Join(names, "|") + ")$"
-}
-
-// limit is how long the tests of a layer may take. The machine may do much else.
-func (u *usual) limit() time.Duration {
-	if u.whole == 0 {
-		return 20 * time.Minute
+// runAlone runs the tests of a layer that reach s and fail in a build of many.
+func (p place) runAlone(b *bench, s *slip, l layer) (how string) {
+	failing, some := p.measure(l).failing(l, p.functions(l))
+	if !some {
+		return ""
 	}
-	return max(30*time.Second, 8*u.whole)
+	if how := s.build(b, l); how != "" {
+		return how
+	}
+	return b.suite(l, 0, failing)
 }
 
-// suite runs the tests of a layer that match a pattern, with the mutant of a number, up to the first
-// that fails. It returns how they failed, or "".
-func (b *bench) suite(l layer, number int, limit time.Duration, pattern string) string {
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
+// build builds s alone for a layer. It returns why it could not.
+func (s *slip) build(b *bench, l layer) string {
+	after, err := s.apply(b.tree)
+	if err == nil {
+		err = b.build(l.suite, after)
+	}
+	if err != nil {
+		return "does not build"
+	}
+	return ""
+}
+
+// suite runs tests of a layer, with the mutant of a number, up to the first that fails. It returns how they
+// failed, or "".
+func (b *bench) suite(l layer, number int, p part) string {
+	ctx, cancel := context.WithTimeout(context.Background(), p.limit)
 	defer cancel()
-	args := []string{"-test.short", "-test.failfast", "-test.run", pattern, "-test.timeout=0", patience}
+	args := append([]string{"-test.short", "-test.failfast", "-test.run", p.pattern, "-test.timeout=0"}, b.patience(l.suite)...)
 	cmd := b.command(ctx, l.suite, number, args)
 	out, err := cmd.CombinedOutput()
 	spent(&b.running, cmd)

@@ -16,6 +16,7 @@
 //	go run ./internal/check/mutants -check     # lists patches that do not apply any more, or do not compile
 //	go run ./internal/check/mutants -drawn 17 -n 300   # slips that nobody chose, drawn by this seed
 //	go run ./internal/check/mutants -drawn 17 -only pool/explain.go   # those of one file
+//	go run ./internal/check/mutants -drawn 17 -n 300 -again out       # those that are not killed in the output of an earlier run
 package main
 
 import (
@@ -37,6 +38,7 @@ import (
 type config struct {
 	short, check, verbose bool
 	only                  *regexp.Regexp
+	again                 string
 	jobs                  int
 	limit                 time.Duration
 
@@ -59,13 +61,14 @@ func (c *config) cost(n int) string {
 
 func main() {
 	var c config
-	flag.BoolVar(&c.short, "short", false, "run only the quick mutants")
+	flag.BoolVar(&c.short, "short", false, "run only the quick mutants; with -drawn, run the quick layers alone")
 	flag.BoolVar(&c.check, "check", false, "list the mutants that do not apply any more or do not compile, and run nothing")
 	flag.BoolVar(&c.verbose, "v", false, "print what the killers print")
 	name := flag.String("only", "", "run only the mutants, or draw only the slips, whose names or files match this regular expression, in any case")
 	flag.IntVar(&c.jobs, "j", 2, "number of mutants that run at once")
 	flag.DurationVar(&c.limit, "limit", 2*time.Minute, "time limit of a scenario")
 	seed := flag.Uint64("drawn", 0, "draw slips by this seed, instead of the mutants; with -check, only list them")
+	flag.StringVar(&c.again, "again", "", "with -drawn, try only the slips that are not killed in the output of an earlier run, which this file has")
 	count := flag.Int("n", 30, "how many slips to draw")
 	flag.Parse()
 	only, err := regexp.Compile("(?i)" + *name)

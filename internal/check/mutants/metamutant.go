@@ -26,24 +26,49 @@ const choice = `package mutant
 import (
 	"os"
 	"strconv"
+	"syscall"
 )
 
 var Chosen, _ = strconv.Atoi(os.Getenv("` + chosenBy + `"))
+
+// Reached has a byte for each function that has several bodies, which is 1 once it was called.
+var Reached = reached()
+
+func reached() []byte {
+	name := os.Getenv("` + reachedIn + `")
+	if name == "" {
+		return make([]byte, ` + reachedBytes + `)
+	}
+	f, err := os.OpenFile(name, os.O_RDWR, 0)
+	if err != nil {
+		panic(err)
+	}
+	b, err := syscall.Mmap(int(f.Fd()), 0, ` + reachedBytes + `, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
 `
 
 const (
-	chosenBy   = "COATCHECK_MUTANT" // an environment variable with the number of the mutant
+	chosenBy   = "COATCHECK_MUTANT"  // an environment variable with the number of the mutant
+	reachedIn  = "COATCHECK_REACHED" // another with the file that gets Reached
 	choiceFile = "internal/mutant/mutant.go"
 	choicePath = "coatcheck/internal/mutant" // of its package
 	choiceName = "mutantChosen"              // of the package, in files of the product
+
+	reachedBytes = "4096" // of Reached: a page
 )
 
 // metamutant puts mutants into the files of the tree at root. A mutant's number is its place in the
 // order of the calls of add, from 1 on.
 type metamutant struct {
-	root   string
-	files  map[string]*metaFile
-	number int
+	root      string
+	files     map[string]*metaFile
+	number    int
+	functions int           // how many have several bodies
+	reach     map[int][]int // which of them a mutant changes
 }
 
 // metaFile is a file of the product, and the bodies that mutants give to its functions.
@@ -51,6 +76,7 @@ type metaFile struct {
 	text   string
 	bodies []body
 	added  []string // what stands at the head of each body
+	number []int    // of each function that has several, from 1 on
 }
 
 // body is where the body of a function is, without its braces.
@@ -63,7 +89,7 @@ type body struct {
 type span struct{ from, to int }
 
 func newMetamutant(root string) *metamutant {
-	return &metamutant{root: root, files: map[string]*metaFile{}}
+	return &metamutant{root: root, files: map[string]*metaFile{}, reach: map[int][]int{}}
 }
 
 // add adds a mutant, which makes these texts of files. It returns the mutant's number, or 0 if it
@@ -95,6 +121,11 @@ func (m *metamutant) add(after map[string]string) (number int, err error) {
 	}
 	m.number++
 	for _, c := range changes {
+		if c.of.number[c.i] == 0 {
+			m.functions++
+			c.of.number[c.i] = m.functions
+		}
+		m.reach[m.number] = append(m.reach[m.number], c.of.number[c.i])
 		end := ""
 		if !c.of.bodies[c.i].results {
 			end = "return\n"
@@ -117,7 +148,7 @@ func (m *metamutant) file(name string) (*metaFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &metaFile{string(text), bodies, make([]string, len(bodies))}
+	f := &metaFile{string(text), bodies, make([]string, len(bodies)), make([]int, len(bodies))}
 	m.files[name] = f
 	return f, nil
 }
@@ -145,7 +176,9 @@ func (f *metaFile) whole() string {
 	last := 0
 	for i := range f.bodies {
 		b.WriteString(f.text[last:f.bodies[i].from])
-		b.WriteString(f.added[i])
+		if n := f.number[i]; n > 0 {
+			fmt.Fprintf(&b, " if %s.Reached[%d] == 0 {%[1]s.Reached[%[2]d] = 1};%s", choiceName, n, f.added[i])
+		}
 		last = f.bodies[i].from
 	}
 	b.WriteString(f.text[last:])

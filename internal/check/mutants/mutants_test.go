@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -158,9 +159,9 @@ func TestMutantsAreBuiltTogether(t *testing.T) {
 		require.Equal(t, c.number, number, i)
 	}
 	const want = "package x ; import mutantChosen \"coatcheck/internal/mutant\" // of a test\n\nvar v = 1\n\n" +
-		"func f() (n int) { if mutantChosen.Chosen == 1 {\nloop1:\n\tfor {\n\t\tbreak loop1\n\t}\n\treturn 1\n\n};" +
+		"func f() (n int) { if mutantChosen.Reached[1] == 0 {mutantChosen.Reached[1] = 1}; if mutantChosen.Chosen == 1 {\nloop1:\n\tfor {\n\t\tbreak loop1\n\t}\n\treturn 1\n\n};" +
 		" if mutantChosen.Chosen == 3 {\nloop3:\n\tfor {\n\t\tcontinue loop3\n\t}\n\treturn n\n\n};\nloop:\n\tfor {\n\t\tbreak loop\n\t}\n\treturn n\n}\n\n" +
-		"func g() { if mutantChosen.Chosen == 2 { \nreturn\n}; f() }\n"
+		"func g() { if mutantChosen.Reached[2] == 0 {mutantChosen.Reached[2] = 1}; if mutantChosen.Chosen == 2 { \nreturn\n}; f() }\n"
 	require.Equal(t, map[string]string{"x.go": want, choiceFile: choice}, l.after())
 
 	l, alone := newMetamutant(root), 0
@@ -215,5 +216,43 @@ func TestSlipsAreDrawnBySeed(t *testing.T) {
 	require.NoError(t, err)
 	for name := range listed {
 		require.True(t, names[name], "no slip is called %q: its line has changed", name)
+	}
+}
+
+// TestTestsThatReachASlipRun: the quick ones first, and those that fail in a build of many apart. If it is
+// not known which functions a slip changes, all run.
+func TestTestsThatReachASlipRun(t *testing.T) {
+	reached := func(functions ...int) []byte {
+		b := make([]byte, 4)
+		for _, f := range functions {
+			b[f] = 1
+		}
+		return b
+	}
+	u := usual{tests: []timed{
+		{name: "TestA", took: time.Millisecond, reached: reached(1)},
+		{name: "TestB", took: time.Minute, reached: reached(1, 2)},
+		{name: "TestC", fails: true, reached: reached(2)},
+		{name: "TestInterleave", part: "Pop:_(two)", took: time.Second, reached: reached(2)},
+	}}
+	for _, c := range []struct {
+		functions []int
+		patterns  []string
+		failing   string
+	}{
+		{functions: []int{1}, patterns: []string{"^(TestA)$", "^(TestB)$"}},
+		{functions: []int{2, 3}, patterns: []string{`^(TestInterleave)$/^(Pop:_\(two\))$|^(TestB)$`}, failing: "^(TestC)$"},
+		{functions: []int{3}},
+		{patterns: []string{"^(TestA)$", `^(TestInterleave)$/^(Pop:_\(two\))$|^(TestB)$`}, failing: "^(TestC)$"},
+	} {
+		var patterns []string
+		for _, p := range u.parts(layer{}, c.functions) {
+			patterns = append(patterns, p.pattern)
+			require.GreaterOrEqual(t, p.limit, 30*time.Second)
+		}
+		require.Equal(t, c.patterns, patterns)
+		failing, some := u.failing(layer{}, c.functions)
+		require.Equal(t, c.failing != "", some)
+		require.Equal(t, c.failing, failing.pattern)
 	}
 }
