@@ -388,6 +388,44 @@ func changeOrder(t *testing.T, snapshot []byte, change func([]uint64) []uint64) 
 	})
 }
 
+// TestOrderThatFillsItsRecord: an order is cut into records of 256 KiB, none of which is empty.
+func TestOrderThatFillsItsRecord(t *testing.T) {
+	const full, low = 256 << 10, 1 << 14 // the number of a slot below low takes a byte less
+	opts := &pool.Options[struct{}]{Origin: 1, Shards: 1}
+	p := pool.Must(opts)
+	hs := testkit.Fill(t, p, 80_000, func(int) struct{} { return struct{}{} })
+	few, many := hs[low/2:low], hs[low:]
+	remove := func(list *[]pool.Handle[struct{}], n int) {
+		require.Equal(t, n, p.RemoveBatch((*list)[:n]))
+		*list = (*list)[n:]
+	}
+	for {
+		whole, length := snapshotOf(t, p), 0
+		var parts []int
+		for _, r := range cut(whole) {
+			if r[0] == 5 {
+				parts = append(parts, len(r)-16)
+				length += len(r) - 16
+			}
+		}
+		switch missing := full - length; {
+		case missing > 100:
+			remove(&many, missing/6)
+		case missing > 0 && missing%5 == 0:
+			remove(&many, 1)
+		case missing > 0:
+			remove(&few, 1)
+		default:
+			require.Equal(t, []int{full}, parts)
+			c := mustRead(t, whole, opts)
+			for range 100 {
+				require.Equal(t, testkit.MustInsert(t, p, struct{}{}), testkit.MustInsert(t, c, struct{}{}))
+			}
+			return
+		}
+	}
+}
+
 // An order does not list what Preallocate makes in any case.
 func TestOrderOfPreallocatedIsShort(t *testing.T) {
 	for _, o := range []pool.Options[*int]{{Capacity: 1 << 17, Preallocate: true}, {Capacity: 1 << 17}} {

@@ -2,6 +2,7 @@ package slots_test
 
 import (
 	"testing"
+	"unsafe"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -96,4 +97,15 @@ func TestPagesGrow(t *testing.T) {
 		}
 		assert.Equal(t, c.want, got, c.what)
 	}
+}
+
+// TestFewEntriesNeedNoType: the runtime keeps a type that is made for a number of entries, and would keep
+// one for each small table there ever was.
+func TestFewEntriesNeedNoType(t *testing.T) {
+	var entries unsafe.Pointer
+	for _, n := range []int{1, 100, slots.FewEntries} {
+		require.EqualValues(t, 1, testing.AllocsPerRun(10, func() { entries = slots.MakeEntries(n) }), "%d entries", n)
+	}
+	require.Greater(t, testing.AllocsPerRun(10, func() { entries = slots.MakeEntries(slots.FewEntries + 1) }), 1.0)
+	require.NotNil(t, entries)
 }

@@ -51,3 +51,20 @@ func TestTrimOfAnIdlePoolVisitsNoSlotTwice(t *testing.T) {
 	require.Positive(t, bytes)
 	require.Zero(t, d.Slots)
 }
+
+// TestWorkersLockNothingWhereNothingIsReady: a Worker looks at a word whether its shard has slots that only the
+// holder of the lock can give it.
+func TestWorkersLockNothingWhereNothingIsReady(t *testing.T) {
+	const n = 5000
+	p := pool.Must(&options{Shards: 1})
+	p.Grow(2 * n)
+	w := p.Worker()
+	d := steps(func() {
+		for range n {
+			_, err := w.Insert(value{})
+			require.NoError(t, err)
+		}
+	})
+	require.Zero(t, d.Locks)
+	w.Close()
+}
