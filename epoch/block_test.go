@@ -112,3 +112,13 @@ func TestBlocksAtLeastDouble(t *testing.T) {
 	}
 	require.Less(t, d.Bytes()-before, int64(n*128*5))
 }
+
+// TestBlocksHaveAMarkForEachGroup, of cells or of marks, and one above all.
+func TestBlocksHaveAMarkForEachGroup(t *testing.T) {
+	const fan = epoch.Group
+	for n, want := range map[int][]int{
+		1: {1}, fan: {1}, 2 * fan: {2, 1}, fan * fan: {fan, 1}, 2 * fan * fan: {2 * fan, 2, 1},
+	} {
+		require.Equal(t, want, epoch.Marks(n), "%d cells", n)
+	}
+}

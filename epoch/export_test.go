@@ -56,3 +56,17 @@ func (g Guard) Epoch() uint64 { return epochOf(g.word) }
 
 // SetMet sets back the time at which pins met last.
 func (d *Domain) SetMet(ago time.Duration) { d.meetings.Store(now() - uint64(ago)) }
+
+// Marks returns how many marks each level of a block of n cells has, the lowest first.
+func Marks(n int) (levels []int) {
+	for _, marks := range newBlock(n, nil).marks {
+		levels = append(levels, len(marks))
+	}
+	return levels
+}
+
+// FastPathHasNewestRow reports whether pins try the newest row first, without their slow half.
+func (d *Domain) FastPathHasNewestRow() bool {
+	r := d.row.Load()
+	return r != nil && d.base.Load() == &r.cells[0] && d.mask.Load() == r.mask()
+}

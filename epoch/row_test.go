@@ -53,6 +53,7 @@ func TestProvidedCellsDoNotGrow(t *testing.T) {
 	d := new(epoch.Domain)
 	d.Init(1)
 	require.Equal(t, []int{256}, d.Rows())
+	require.True(t, d.FastPathHasNewestRow(), "pins should try the provided cells first")
 	for range 10 * epoch.Meetings {
 		d.MeetOnce()
 	}
@@ -73,6 +74,7 @@ func TestRowsGrowWhereGuardsMeet(t *testing.T) {
 		}
 		rows = append([]int{n}, rows...)
 		require.Equal(t, rows, d.Rows())
+		require.True(t, d.FastPathHasNewestRow(), "pins should try the newest row first")
 	}
 	for range 10 * epoch.Meetings {
 		d.MeetOnce()

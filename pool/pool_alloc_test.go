@@ -260,3 +260,34 @@ func TestPreallocatedPoolsWaitAtOneCost(t *testing.T) {
 	first := testing.AllocsPerRun(pools, wait)
 	require.Equal(t, testing.AllocsPerRun(pools, wait), first)
 }
+
+// TestWorkersOfPreallocatedPoolsGrowInTheirMemory: so it is with a Worker that comes to keep more slots than it
+// began with.
+func TestWorkersOfPreallocatedPoolsGrowInTheirMemory(t *testing.T) {
+	if testkit.Watched {
+		t.Skip("the race detector allocates")
+	}
+	const capacity, burst, pools = 40_000, 2000, 3
+	var ws [pools + 1]*pool.Worker[int] // AllocsPerRun calls once before it counts
+	for i := range ws {
+		ws[i] = pool.Must(&pool.Options[int]{Capacity: capacity, Preallocate: true, Shards: 1}).Worker()
+	}
+	hs, i := make([]pool.Handle[int], 0, burst), 0
+	require.Zero(t, testing.AllocsPerRun(pools, func() {
+		w := ws[i]
+		for range 20 {
+			hs = hs[:0]
+			for range burst {
+				h, err := w.Insert(1)
+				if err != nil {
+					t.Error(err)
+				}
+				hs = append(hs, h)
+			}
+			for _, h := range hs {
+				w.Remove(h)
+			}
+		}
+		i++
+	}))
+}

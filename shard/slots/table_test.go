@@ -109,3 +109,9 @@ func TestFewEntriesNeedNoType(t *testing.T) {
 	require.Greater(t, testing.AllocsPerRun(10, func() { entries = slots.MakeEntries(slots.FewEntries + 1) }), 1.0)
 	require.NotNil(t, entries)
 }
+
+// TestSizesHaveTheirCode: snapshots have it, so it stays, and is above 31 also for units of one slot.
+func TestSizesHaveTheirCode(t *testing.T) {
+	require.EqualValues(t, 0x120f07, slots.PageSizes{Unit: 7, Page: 14, Most: 17}.Code())
+	require.EqualValues(t, 0x010100, slots.PageSizes{}.Code())
+}

@@ -188,7 +188,7 @@ func lostKey[K comparable, V any](t *testing.T, m map[K]V) {
 	t.Helper()
 	_, err := encode(m)
 	require.ErrorIs(t, err, codec.ErrType, "%v", m)
-	require.ErrorContains(t, err, "a key of a map is another one when it is read back")
+	require.Regexp(t, `: [^%]+: a key of a map is another one when it is read back$`, err.Error())
 }
 
 type lossy string
@@ -411,7 +411,7 @@ func sparse[T any](t *testing.T, v T) {
 	t.Helper()
 	_, err := encode(v)
 	require.ErrorIs(t, err, codec.ErrType)
-	require.ErrorContains(t, err, "it takes more than 64 times as much memory as its encoding")
+	require.Regexp(t, `: \S+: it takes more than 64 times as much memory as its encoding$`, err.Error())
 }
 
 // TestDescriptionsOfParts: a description has all that tells how values are written, and

@@ -188,6 +188,7 @@ func TestLongValuesAreRefusedAtTheLimit(t *testing.T) {
 	const head, part = codec.MapHead, codec.MapHead + codec.PartRoom
 	refusedAt(t, strings.Repeat("a", 100), head-len("d"))
 	refusedAt(t, make([]uint16, 50), head-len("3"))
+	refusedAt(t, [1]marshalling{{strings.Repeat("a", 100)}}, head)
 	refusedAt(t, slices.Repeat([]string{"ab"}, 60), part-len("2ab"))
 	refusedAt(t, map[string]uint32{"a": 2, "b": 4, "c": 6, "d": 8, "e": 10}, part-len("8"))
 }
