@@ -207,3 +207,18 @@ func TestSavesAllocateByRecords(t *testing.T) {
 	require.LessOrEqual(t, testing.AllocsPerRun(3, write), 200.0)
 	require.Less(t, testkit.Allocated(write), uint64(8*n+256<<10), "the handles, and buffers")
 }
+
+// TestWriteToComesAfterRefresh: the error says whose values wait for it.
+func TestWriteToComesAfterRefresh(t *testing.T) {
+	s := tiny(t, &dense.Options[int]{})
+	hs := fill(t, s, 3)
+	const text = "dense: WriteTo: values were created or killed since the last Refresh; call it first; Store[int]"
+	_ = written(t, s)
+	for _, change := range []func(){func() { fill(t, s, 1); _, _ = s.Create(1) }, func() { s.Kill(hs[0]) }} {
+		change()
+		_, err := s.WriteTo(io.Discard)
+		require.EqualError(t, err, text)
+		s.Refresh()
+		_ = written(t, s)
+	}
+}

@@ -45,6 +45,13 @@ func Stamp[T any](f *Forest[T], h pool.Handle[T], stamp uint64) {
 	f.look(h).stamp.Store(stamp)
 }
 
+// StampOf returns h's stamp.
+func StampOf[T any](f *Forest[T], h pool.Handle[T]) uint64 {
+	g := f.pool.Pin()
+	defer g.Unpin()
+	return f.look(h).stamp.Load()
+}
+
 // Seqlocks returns how many pools have had a Forest and are not collected.
 func Seqlocks() (n int) {
 	seqlocks.Range(func(any, any) bool { n++; return true })

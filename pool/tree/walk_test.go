@@ -227,3 +227,44 @@ func TestWalkGoesOnBehindWhatKeptItsPlace(t *testing.T) {
 	}
 	assert.Equal(t, hs, got)
 }
+
+// TestWalkGoesOnBehindOneThatIsRemoved: a loop whose body removes a node behind the forest's back, and then
+// changes another list, goes on with the node's siblings.
+func TestWalkGoesOnBehindOneThatIsRemoved(t *testing.T) {
+	const n = 5
+	for gone := range n {
+		p, f := newForest(t)
+		top, hs := family(t, p, f, n)
+		other := add(t, p, 9)
+		var got []handle
+		for h := range f.Children(top) {
+			if got = append(got, h); h == hs[gone] {
+				require.True(t, p.Remove(h), "it should be live")
+				require.NoError(t, f.Append(other, add(t, p, 10)))
+			}
+		}
+		assert.Equal(t, hs, got, "%d is removed", gone)
+	}
+}
+
+// TestLinksThatAreReadHaveNoStamp: that of the Forest from which they come means nothing to another.
+func TestLinksThatAreReadHaveNoStamp(t *testing.T) {
+	p, f := newForest(t)
+	_, kids := family(t, p, f, 2)
+	g := p.Pin()
+	defer g.Unpin()
+	v, _ := g.Pointer(kids[1])
+	links := &v.Links.Words
+	binary, err := links.MarshalBinary()
+	require.NoError(t, err)
+	text, err := links.MarshalText()
+	require.NoError(t, err)
+	for name, read := range map[string]func() error{
+		"binary": func() error { return links.UnmarshalBinary(binary) },
+		"text":   func() error { return links.UnmarshalText(text) },
+	} {
+		tree.Stamp(f, kids[1], 99)
+		require.NoError(t, read())
+		require.Zero(t, tree.StampOf(f, kids[1]), name)
+	}
+}
