@@ -215,7 +215,7 @@ func TestSlipsAreDrawnBySeed(t *testing.T) {
 	listed, err := reasons(equivalents)
 	require.NoError(t, err)
 	for name := range listed {
-		require.True(t, names[name], "no slip is called %q: its line has changed", name)
+		assert.True(t, names[name], "no slip is called %q: its line has changed", name)
 	}
 }
 
