@@ -208,7 +208,7 @@ type Arena struct {
 	//	readers  skip and those who ask whether it is needed; Skips
 	skips atom.Pointer[skips]
 
-	_ [64]byte // all operations read the fields above, and few write those below
+	_ [56]byte // all operations read the fields above, and few write those below; a word of 8 bytes comes before
 
 	exhaustion
 	holds
