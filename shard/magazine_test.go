@@ -442,3 +442,30 @@ func TestResetLeavesASlotInItsMagazine(t *testing.T) {
 	_, _, err := next(m)
 	require.NoError(t, err)
 }
+
+// TestFullBagPaysForWhatItHas: the removal that sends a full bag to limbo runs Resets for that, and not for all
+// that has passed.
+func TestFullBagPaysForWhatItHas(t *testing.T) {
+	const waiting = 20_000
+	resets := 0
+	r := newRig(t, setup[uint64]{slots: 2 * waiting, reset: func(*uint64) { resets++ }})
+	s := r.shards[0]
+	m := r.arena.NewMagazine()
+	hs := r.fill(t, s, waiting+1000, number)
+	g := r.arena.Domain.Pin()
+	r.leave(t, s, hs[1000:]...)
+	for range 3 {
+		s.Round(nil) // into a batch
+	}
+	g.Unpin()
+	ran := 0
+	for _, h := range hs[:1000] {
+		before := resets
+		require.True(t, m.Remove(h), "the value should be live")
+		if n := resets - before; n > 0 {
+			require.LessOrEqual(t, n, 4*shard.ReclaimMost, "Resets of one removal")
+			ran++
+		}
+	}
+	require.Greater(t, ran, 3, "removals should run Resets")
+}
