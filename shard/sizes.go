@@ -57,7 +57,9 @@ const (
 	// othersFirst is how many searches there are for each that takes another shard's slot rather
 	// than reclaim less than a batch of its own. Otherwise a shard with few slots would get
 	// them back one by one, each at the price of a scan, while another has many. In a full pool
-	// a look at 64 shards costs some 150 ns, for nothing.
+	// a look at 64 shards costs some 150 ns, for nothing. In a pool with 4,090 live values of 4,096,
+	// 8 goroutines and 64 shards, a removal with an insertion took 83 ns, and 118 ns both where each
+	// search takes another's slot first and where none does (Intel family 6, model 207).
 	othersFirst = 8
 
 	// patience is after how many failed compare-and-swaps a goroutine first moves to another
