@@ -312,7 +312,7 @@ func (mc *machine) foreign() handle {
 	} else if mc.choose(2) == 0 {
 		h += 2 << 32
 	}
-	if mc.opts.Capacity == 0 && int(h.Index()) > mc.used+100 {
+	if mc.opts.Capacity == 0 && int64(h.Index()) > int64(mc.used)+100 {
 		h &^= 1<<32 - 1 // or it takes much memory
 	}
 	return h
@@ -326,7 +326,7 @@ func (mc *machine) createAt(h handle) {
 	last, lived := mc.lived[h.Index()]
 	holder := mc.holder(h.Index())
 	switch {
-	case g%2 == 0 || g > testkit.LastGeneration || mc.opts.Capacity > 0 && int(h.Index()) >= max(mc.used, mc.opts.Capacity+mc.exhausted):
+	case g%2 == 0 || g > testkit.LastGeneration || mc.opts.Capacity > 0 && int64(h.Index()) >= int64(max(mc.used, mc.opts.Capacity+mc.exhausted)):
 		want, or = dense.ErrHandle, dense.ErrHandle
 	case holder >= 0 && mc.items[holder].h.Generation() <= g:
 		want, or = dense.ErrLive, dense.ErrLive
