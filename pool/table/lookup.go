@@ -26,21 +26,26 @@ func (t *Table[K, R]) KeyAt(i Index) (k K, ok bool) {
 // Get returns a shallow copy of the record by the key k, and false if there is none. Later changes
 // of the table do not change the copy.
 func (t *Table[K, R]) Get(k K) (r R, ok bool) {
+	ok = t.get(k, &r)
+	return r, ok
+}
+
+// get is Get that copies to *r. Get is inlined, so the caller's variable gets the only copy.
+func (t *Table[K, R]) get(k K, r *R) bool {
 	i := t.Lookup(k)
 	if i == None {
-		return r, false
+		return false
 	}
-	load(&t.rows, i, &r)
-	return r, true
+	load(&t.rows, i, r)
+	return true
 }
 
 // GetAt returns a copy of the record at i, and false if there is none.
 func (t *Table[K, R]) GetAt(i Index) (r R, ok bool) {
-	if !t.has(i) {
-		return r, false
+	if ok = t.has(i); ok {
+		load(&t.rows, i, &r)
 	}
-	load(&t.rows, i, &r)
-	return r, true
+	return r, ok
 }
 
 // Set overwrites the record by the key k with r, and returns false if there is none.

@@ -156,15 +156,9 @@ func placesOf(l Layout, columns []column) places {
 }
 
 // plan is how the columns of a structure of arrays are moved: made once, when they get their
-// memory. Columns that are moved in the same way form a run, so there is one switch for each run and
-// not for each column of each record.
-type plan []run
-
-// run is columns that are moved in the same way.
-type run struct {
-	how   how
-	steps []step
-}
+// memory. Columns that are moved in the same way stand together, so there is one loop for each way,
+// and no switch for each column of each record.
+type plan [byPieces + 1][]step
 
 // step is what it takes to move an element of a column.
 type step struct {
@@ -175,44 +169,27 @@ type step struct {
 
 // planOf returns the plan of columns.
 func planOf(columns []column) (p plan) {
-	for h := by1; h <= byPieces; h++ {
-		r := run{how: h}
-		for i := range columns {
-			if c := &columns[i]; c.how == h {
-				r.steps = append(r.steps, step{c.base, c.offset, &c.elementType})
-			}
-		}
-		if len(r.steps) > 0 {
-			p = append(p, r)
+	for i := range columns {
+		if c := &columns[i]; c.how != byNothing {
+			p[c.how] = append(p[c.how], step{c.base, c.offset, &c.elementType})
 		}
 	}
 	return p
 }
 
 // load copies record i to r.
-func (p plan) load(i Index, r unsafe.Pointer) {
-	for k := range p {
-		switch run := &p[k]; run.how {
-		case by1:
-			loadAll[uint8](run.steps, i, r)
-		case by2:
-			loadAll[uint16](run.steps, i, r)
-		case by4:
-			loadAll[uint32](run.steps, i, r)
-		case by8:
-			loadAll[uint64](run.steps, i, r)
-		case byPointer:
-			loadAll[unsafe.Pointer](run.steps, i, r)
-		case byString:
-			loadAll[string](run.steps, i, r)
-		case bySlice:
-			loadAll[[]byte](run.steps, i, r)
-		case byInterface:
-			loadAll[any](run.steps, i, r)
-		default:
-			for _, s := range run.steps {
-				s.typ.copy(unsafe.Add(r, s.offset), s.typ.at(s.base, i))
-			}
+func (p *plan) load(i Index, r unsafe.Pointer) {
+	loadAll[uint8](p[by1], i, r)
+	loadAll[uint16](p[by2], i, r)
+	loadAll[uint32](p[by4], i, r)
+	loadAll[uint64](p[by8], i, r)
+	loadAll[unsafe.Pointer](p[byPointer], i, r)
+	loadAll[string](p[byString], i, r)
+	loadAll[[]byte](p[bySlice], i, r)
+	loadAll[any](p[byInterface], i, r)
+	for _, h := range [...]how{byBytes, byPieces} {
+		for _, s := range p[h] {
+			s.typ.copy(unsafe.Add(r, s.offset), s.typ.at(s.base, i))
 		}
 	}
 }
@@ -230,29 +207,18 @@ func element[E any](s *step, i Index) *E {
 }
 
 // store copies r to record i.
-func (p plan) store(i Index, r unsafe.Pointer) {
-	for k := range p {
-		switch run := &p[k]; run.how {
-		case by1:
-			storeAll[uint8](run.steps, i, r)
-		case by2:
-			storeAll[uint16](run.steps, i, r)
-		case by4:
-			storeAll[uint32](run.steps, i, r)
-		case by8:
-			storeAll[uint64](run.steps, i, r)
-		case byPointer:
-			storeAll[unsafe.Pointer](run.steps, i, r)
-		case byString:
-			storeAll[string](run.steps, i, r)
-		case bySlice:
-			storeAll[[]byte](run.steps, i, r)
-		case byInterface:
-			storeAll[any](run.steps, i, r)
-		default:
-			for _, s := range run.steps {
-				s.typ.copy(s.typ.at(s.base, i), unsafe.Add(r, s.offset))
-			}
+func (p *plan) store(i Index, r unsafe.Pointer) {
+	storeAll[uint8](p[by1], i, r)
+	storeAll[uint16](p[by2], i, r)
+	storeAll[uint32](p[by4], i, r)
+	storeAll[uint64](p[by8], i, r)
+	storeAll[unsafe.Pointer](p[byPointer], i, r)
+	storeAll[string](p[byString], i, r)
+	storeAll[[]byte](p[bySlice], i, r)
+	storeAll[any](p[byInterface], i, r)
+	for _, h := range [...]how{byBytes, byPieces} {
+		for _, s := range p[h] {
+			s.typ.copy(s.typ.at(s.base, i), unsafe.Add(r, s.offset))
 		}
 	}
 }
@@ -265,33 +231,22 @@ func storeAll[E any](steps []step, i Index, r unsafe.Pointer) {
 }
 
 // leave moves the record at last to i, unless they are the same, and zeroes row last.
-func (p plan) leave(i, last Index) {
-	for k := range p {
-		switch run := &p[k]; run.how {
-		case by1:
-			leaveAll[uint8](run.steps, i, last)
-		case by2:
-			leaveAll[uint16](run.steps, i, last)
-		case by4:
-			leaveAll[uint32](run.steps, i, last)
-		case by8:
-			leaveAll[uint64](run.steps, i, last)
-		case byPointer:
-			leaveAll[unsafe.Pointer](run.steps, i, last)
-		case byString:
-			leaveAll[string](run.steps, i, last)
-		case bySlice:
-			leaveAll[[]byte](run.steps, i, last)
-		case byInterface:
-			leaveAll[any](run.steps, i, last)
-		default:
-			for _, s := range run.steps {
-				left := s.typ.at(s.base, last)
-				if i != last {
-					s.typ.copy(s.typ.at(s.base, i), left)
-				}
-				reflect.NewAt(s.typ.typ, left).Elem().SetZero()
+func (p *plan) leave(i, last Index) {
+	leaveAll[uint8](p[by1], i, last)
+	leaveAll[uint16](p[by2], i, last)
+	leaveAll[uint32](p[by4], i, last)
+	leaveAll[uint64](p[by8], i, last)
+	leaveAll[unsafe.Pointer](p[byPointer], i, last)
+	leaveAll[string](p[byString], i, last)
+	leaveAll[[]byte](p[bySlice], i, last)
+	leaveAll[any](p[byInterface], i, last)
+	for _, h := range [...]how{byBytes, byPieces} {
+		for _, s := range p[h] {
+			left := s.typ.at(s.base, last)
+			if i != last {
+				s.typ.copy(s.typ.at(s.base, i), left)
 			}
+			reflect.NewAt(s.typ.typ, left).Elem().SetZero()
 		}
 	}
 }
