@@ -58,3 +58,15 @@ func TestNarrowTableFills(t *testing.T) {
 	}
 	testkit.RequirePanicText(t, func() { (*Table[struct{}])(p).New(struct{}{}) }, "cgohandle: New in a table that is full: "+pool.ErrFull.Error())
 }
+
+// TestNewInAFullTablePanics: a narrow table is full after a million handles, and this one after a few.
+func TestNewInAFullTablePanics(t *testing.T) {
+	opts := *narrowOptions[int]()
+	opts.Capacity = 2
+	full := (*Table[int])(pool.Must(&opts))
+	for v := range 2 {
+		require.Equal(t, v, full.Value(full.New(v)))
+	}
+	testkit.RequirePanicText(t, func() { full.New(2) }, "cgohandle: New in a table that is full: "+pool.ErrFull.Error())
+	require.Equal(t, 2, full.Len())
+}

@@ -222,3 +222,16 @@ func TestStatsCountValues(t *testing.T) {
 		over.Store(true)
 	})
 }
+
+// TestLargeStoresGrowByHalf: one of few values doubles, and one of thousands takes half as much more.
+func TestLargeStoresGrowByHalf(t *testing.T) {
+	for n, want := range map[int]int{2000: 4000, 4000: 8000, 6000: 9000, 20_000: 30_000} {
+		s := dense.Must[int](nil)
+		s.Grow(n)
+		require.Equal(t, n, s.Allocated())
+		fill(t, s, n)
+		create(t, s, 1)
+		s.Refresh()
+		require.Equal(t, want, s.Allocated(), "after one more than %d values", n)
+	}
+}

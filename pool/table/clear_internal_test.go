@@ -1,6 +1,7 @@
 package table
 
 import (
+	"reflect"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -75,4 +76,17 @@ func TestGrowTakesNothingForThePool(t *testing.T) {
 	testkit.Fill(t, p, 200_000, testkit.Number)
 	tb := MustForHandles[int, struct{ A int }](p, SoA)
 	require.Less(t, testkit.Allocated(func() { tb.Grow(10) }), uint64(64<<10), "8 bytes a slot would take 1.6 MB")
+}
+
+// TestWordsAreCopiedAsOne: a field without pointers that is as large as a word, and aligned like one, is copied
+// by a load and a store.
+func TestWordsAreCopiedAsOne(t *testing.T) {
+	for v, want := range map[any]how{
+		struct{}{}: byNothing, true: by1, int16(0): by2, int32(0): by4, float32(0): by4, uint64(0): by8, [2]uint32{}: byBytes, [3]byte{}: byBytes,
+		[2]byte{}: byBytes, [2]uint16{}: byBytes, [1]uint32{}: by4, struct{ A, B uint32 }{}: byBytes, struct{ A uint64 }{}: by8, "": byString,
+	} {
+		if typ := reflect.TypeOf(v); typ.Align() == int(typ.Size()) || want > by8 || want == byNothing { // of 32 bits, 8 bytes may be aligned to 4
+			require.Equal(t, want, howTo(typ), "%v", typ)
+		}
+	}
 }

@@ -314,6 +314,8 @@ func TestSnapshotsThatAreForged(t *testing.T) {
 	_, err := of[float64, pair](table.SoA).ReadFrom(bytes.NewReader(slices.Concat(a[:first], b[first:])))
 	require.ErrorIs(t, err, pool.ErrCorrupt)
 	require.ErrorContains(t, err, "the checksum of the whole is")
+	_, err = of[float64, pair](table.SoA).ReadFrom(bytes.NewReader(table.Forge(1, 3, two, entries{})))
+	require.ErrorContains(t, err, "a piece of 0 records, where 1 are missing")
 
 	_, err = of[float64, pair](table.SoA).ReadFrom(bytes.NewReader(table.Forge(2, 1, one)))
 	require.ErrorIs(t, err, pool.ErrVersion)

@@ -1,6 +1,7 @@
 package tree_test
 
 import (
+	"maps"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -55,6 +56,21 @@ func TestPhaseNeitherPinsNorHolds(t *testing.T) {
 		assert.Equal(t, kids, got, w.name)
 		r.Unpin()
 	}
+}
+
+// TestRootsOfReaders: a Reader finds the roots that its Forest has, pinned or in a phase.
+func TestRootsOfReaders(t *testing.T) {
+	p, f := newForest(t)
+	family(t, p, f, 3)
+	family(t, p, f, 0)
+	want := maps.Collect(f.Roots())
+	require.Len(t, want, 2)
+	pinned := f.Pin()
+	require.Equal(t, want, maps.Collect(pinned.Roots()))
+	pinned.Unpin()
+	phase := f.Phase()
+	require.Equal(t, want, maps.Collect(phase.Roots()))
+	phase.Unpin()
 }
 
 // TestReaderMisusePanics: a Reader that is not pinned panics in every verb, and in loops made before.

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -82,9 +81,14 @@ func (w *metaBench) scenarios(l layer, name string) (parts []string) {
 
 // time runs a test.
 func (w *metaBench) time(l layer, t *timed) {
-	file := filepath.Join(w.dir, "reached")
+	file, err := os.CreateTemp(w.dir, "reached") // of its own, since layers are measured at once
+	if err != nil {
+		panic(err)
+	}
+	defer os.Remove(file.Name())
+	defer file.Close()
 	size, _ := strconv.Atoi(reachedBytes)
-	if err := os.WriteFile(file, make([]byte, size), 0o666); err != nil {
+	if err := file.Truncate(int64(size)); err != nil {
 		panic(err)
 	}
 	args := append([]string{"-test.short", "-test.run", pattern([]timed{*t}), "-test.timeout=0"}, w.patience(l.suite)...)
@@ -92,12 +96,14 @@ func (w *metaBench) time(l layer, t *timed) {
 		args = append(args, "-interleave.bound=1") // the functions are mostly the same with more
 	}
 	cmd := w.command(context.Background(), l.suite, 0, args)
-	cmd.Env = append(cmd.Env, reachedIn+"="+file)
+	cmd.Env = append(cmd.Env, reachedIn+"="+file.Name())
 	begin := time.Now()
 	t.fails = cmd.Run() != nil
 	t.took = time.Since(begin)
 	spent(&w.running, cmd)
-	t.reached, _ = os.ReadFile(file)
+	if t.reached, err = os.ReadFile(file.Name()); err != nil {
+		panic(err)
+	}
 }
 
 // reaches reports whether t calls one of these functions, or whether it is not known which these are.
