@@ -491,3 +491,15 @@ func TestRestoredReplayJoinsAsTheOriginal(t *testing.T) {
 		}
 	}
 }
+
+// TestCopiesHaveTheMemoryThatWasMadeAhead: a copy of a pool that replays has each page that Grow has made, also the
+// last one.
+func TestCopiesHaveTheMemoryThatWasMadeAhead(t *testing.T) {
+	opts := &pool.Options[[8192]byte]{Origin: 1, Shards: 1} // units of a slot
+	for n := range 70 {
+		p := pool.Must(opts)
+		testkit.MustInsert(t, p, [8192]byte{})
+		p.Grow(n)
+		require.Equal(t, p.Stats().Allocated, mustRead(t, snapshotOf(t, p), opts).Stats().Allocated, "after Grow(%d)", n)
+	}
+}
