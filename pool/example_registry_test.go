@@ -37,6 +37,7 @@ func Example_registry() {
 	// Output:
 	// hello, bob
 	// <nil>
+	// bye, alice
 	// idle: 1
 	// the connection is gone
 }
@@ -71,18 +72,23 @@ func (r registry) Use(h pool.Handle[*connection], now time.Time, f func(name str
 	return fmt.Errorf("the connection is gone")
 }
 
-// CloseIdle closes and removes the connections that nobody has used since a time. It returns how
-// many they are.
-func (r registry) CloseIdle(since time.Time) (n int) {
+// CloseIdle removes and closes the connections that nobody has used since a time. It returns how
+// many they are. The loop holds a pin, so what may block comes after it.
+func (r registry) CloseIdle(since time.Time) int {
+	var idle []*connection
 	for h, c := range r.conns.All() {
-		if (*c).closeIdle(since) && r.conns.Remove(h) {
-			n++
+		if (*c).end(since) && r.conns.Remove(h) {
+			idle = append(idle, *c)
 		}
 	}
-	return n
+	for _, c := range idle {
+		fmt.Println("bye,", c.name) // here a real one closes its socket
+	}
+	return len(idle)
 }
 
-func (c *connection) closeIdle(since time.Time) bool {
+// end makes all later calls of Use fail, if the connection is idle, and reports whether it has.
+func (c *connection) end(since time.Time) bool {
 	if !c.mu.TryLock() {
 		return false // it is in use
 	}
