@@ -290,7 +290,9 @@ func (mc *machine) holder(index uint32) int {
 // foreign draws a handle for CreateAt, with an index not far beyond the highest.
 func (mc *machine) foreign() handle {
 	h := mc.any()
-	if mc.choose(2) == 0 {
+	if mc.choose(3) == 0 { // one of the next slots, before Origin
+		h = handle(mc.used+mc.choose(3)) | handle(1+2*mc.choose(6))<<32
+	} else if mc.choose(2) == 0 {
 		first := mc.opts.Origin | 1
 		if mc.choose(4) > 0 {
 			first = 1
@@ -442,8 +444,13 @@ func (mc *machine) trims() {
 	mc.used = min(mc.used, top)
 }
 
-// loses forgets that there were values by CreateAt, if a snapshot does not show it.
+// loses forgets that there were values by CreateAt, if a snapshot does not show it. Which generations are
+// below the first one shows it as well; with Origin 0 the copy alone knows that.
 func (mc *machine) loses() {
+	if mc.opts.Origin == 0 {
+		mc.mirrors = dense.Mirrors(mc.s)
+		return
+	}
 	mc.mirrors = len(mc.lived) < mc.used
 	for index, last := range mc.lived {
 		mc.mirrors = mc.mirrors || last < mc.opts.Origin|1 && (mc.holder(index) >= 0 || last < testkit.LastGeneration)

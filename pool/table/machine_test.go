@@ -98,6 +98,7 @@ type machine[K comparable] struct {
 	operations []operation[K]
 	key, fresh func() K // any key; one that was never there
 	choose     func(n int) int
+	add        *K // if it is not nil, the next step adds it
 	lastID     uint64
 	done       map[string]int
 }
@@ -164,6 +165,9 @@ func (mc *machine[K]) draw(batch bool) *drawn[K] {
 // step runs one operation, and compares what it returned, and what it left.
 func (mc *machine[K]) step() {
 	n := mc.choose(len(mc.operations) + 4)
+	if mc.add != nil {
+		n = 0 // Add
+	}
 	switch n - len(mc.operations) {
 	case 0:
 		mc.all()
@@ -180,6 +184,9 @@ func (mc *machine[K]) step() {
 	}
 	o := mc.operations[n]
 	d := mc.draw(strings.HasSuffix(o.name, "Batch"))
+	if mc.add != nil {
+		d.k, mc.add = *mc.add, nil
+	}
 	want, ok := o.do(&mc.m, d)
 	mc.done[fmt.Sprint(o.name, " ", ok)]++
 	for _, s := range mc.sides {
@@ -423,12 +430,24 @@ func byHandle(t testing.TB, choose func(int) int) (step, all func(), done map[st
 		return forHandles[record](p, l)
 	})
 	return func() {
-		switch choose(6) {
-		case 0:
+		switch choose(24) {
+		case 0, 1, 2, 3:
 			fresh()
-		case 1:
+		case 4, 5, 6, 7:
 			if p.Remove(young()); len(mc.m.keys) > 0 {
 				p.Remove(mc.m.keys[choose(len(mc.m.keys))])
+			}
+		case 8: // the slot of a record gets another value, which has a record as well
+			if len(mc.m.keys) > 0 {
+				h := mc.m.keys[choose(len(mc.m.keys))]
+				p.Remove(h)
+				for range 50 {
+					if again := fresh(); again.Index() == h.Index() {
+						mc.add = &again
+						mc.step()
+						break
+					}
+				}
 			}
 		default:
 			mc.step()
