@@ -3,12 +3,9 @@ package comments_test
 import (
 	"fmt"
 	"go/ast"
-	"go/importer"
 	"go/parser"
 	"go/token"
 	"go/types"
-	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -74,6 +71,7 @@ func TestOwnersAloneUseTheirWords(t *testing.T) {
 	if testkit.Race {
 		t.Skip("one goroutine reads, and does without it")
 	}
+	found := exports(t, root, "./epoch", "./shard", "./shard/slots")
 	for _, p := range []struct {
 		path   string
 		owners []owner
@@ -88,16 +86,8 @@ func TestOwnersAloneUseTheirWords(t *testing.T) {
 			{"recycler", []string{"clean.go"}}, {"affinity", []string{"affinity.go"}},
 		}},
 	} {
-		found := exports(t, root, "./"+p.path)
 		fset := token.NewFileSet()
-		var files []*ast.File
-		for _, name := range goFiles(t, filepath.Join(root, p.path)) {
-			f, err := parser.ParseFile(fset, name, nil, parser.SkipObjectResolution)
-			require.NoError(t, err)
-			files = append(files, f)
-		}
-		from := importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(found[path]) })
-		require.Empty(t, foreign(t, p.path, fset, files, from, p.owners), p.path)
+		require.Empty(t, foreign(t, p.path, fset, parsed(t, fset, p.path), imports(fset, found), p.owners), p.path)
 	}
 }
 
@@ -107,9 +97,7 @@ func TestTypesHaveFewMethods(t *testing.T) {
 		t.Skip("one goroutine reads, and does without it")
 	}
 	methods := map[string]int{}
-	for _, name := range goFiles(t, filepath.Join(root, "shard")) {
-		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
-		require.NoError(t, err)
+	for _, f := range parsed(t, token.NewFileSet(), "shard") {
 		for _, d := range f.Decls {
 			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv != nil {
 				of := fn.Recv.List[0].Type

@@ -78,6 +78,21 @@ func goFiles(t *testing.T, dir string) (files []string) {
 	return files
 }
 
+// parsed returns the parsed files of a package that a normal build has.
+func parsed(t *testing.T, fset *token.FileSet, path string) (files []*ast.File) {
+	for _, name := range goFiles(t, filepath.Join(root, path)) {
+		f, err := parser.ParseFile(fset, name, nil, parser.ParseComments|parser.SkipObjectResolution)
+		require.NoError(t, err)
+		files = append(files, f)
+	}
+	return files
+}
+
+// imports returns an importer of packages whose export data is in these files.
+func imports(fset *token.FileSet, found map[string]string) types.Importer {
+	return importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(found[path]) })
+}
+
 // check reads a package.
 func check(t *testing.T, path string, fset *token.FileSet, files []*ast.File, from types.Importer) *writersOf {
 	x := &writersOf{
@@ -457,13 +472,7 @@ func TestListsOfWritersAreRight(t *testing.T) {
 	n := 0
 	for _, path := range packages {
 		fset := token.NewFileSet()
-		var files []*ast.File
-		for _, name := range goFiles(t, filepath.Join(root, path)) {
-			f, err := parser.ParseFile(fset, name, nil, parser.ParseComments|parser.SkipObjectResolution)
-			require.NoError(t, err)
-			files = append(files, f)
-		}
-		x := check(t, path, fset, files, importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(found[path]) }))
+		x := check(t, path, fset, parsed(t, fset, path), imports(fset, found))
 		n += len(x.lists)
 		for _, w := range x.wrong() {
 			t.Errorf("%s/%s", path, w)
