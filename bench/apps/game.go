@@ -50,6 +50,7 @@ func played(open func(ships int) world) func(Load) Outcome {
 	}
 }
 
+// Point is a place or a speed.
 type Point struct{ X, Y int32 }
 
 // Hull is a ship.

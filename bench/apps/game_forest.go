@@ -16,6 +16,7 @@ type Unit struct {
 	Hull   Hull              // zero for a gun
 }
 
+// Shield is the record of a ship in the table.
 type Shield struct{ Left int32 }
 
 type unitShot struct {

@@ -70,17 +70,10 @@ func (a *actor) at(name string, inner func(), hs ...Handle[val]) Handle[val] {
 	return inserts(a.call(name, inner, hs...))
 }
 
-// waits is at for a verb that waits, until others had so many turns.
-func (a *actor) waits(name string, turns int) Handle[val] {
-	c := a.call(name, nil)
-	c.Context = a.patient(turns)
-	return inserts(c)
-}
-
-// briefly is at for a verb that waits for a slot, until others had a few turns, or have ended.
-func (a *actor) briefly(name string, inner func()) Handle[val] {
+// waits is at for a verb that waits until ctx is done.
+func (a *actor) waits(ctx context.Context, name string, inner func()) Handle[val] {
 	c := a.call(name, inner)
-	c.Context = a.brief()
+	c.Context = ctx
 	return inserts(c)
 }
 

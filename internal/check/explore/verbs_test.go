@@ -126,10 +126,10 @@ func makeVerbs() []verb {
 				v.h[min(o.to+i, none)] = a.at("Insert", nil)
 			}
 		}},
-		{0, "insertWaits", "a>", func(v *vars, a *actor, o *op) { v.h[o.to] = a.waits("InsertWait", math.MaxInt) }},
-		{4, "InsertWait", "a>", func(v *vars, a *actor, o *op) { v.h[o.to] = a.briefly("InsertWait", nil) }},
-		{2, "InsertFuncWait", "f>", func(v *vars, a *actor, o *op) { v.h[o.to] = a.briefly("InsertFuncWait", o.f(v, a)) }},
-		{8, "Synchronize", "n", func(v *vars, a *actor, o *op) { a.waits("Synchronize", max(o.n, 1)) }},
+		{0, "insertWaits", "a>", func(v *vars, a *actor, o *op) { v.h[o.to] = a.waits(a.patient(math.MaxInt), "InsertWait", nil) }},
+		{4, "InsertWait", "a>", func(v *vars, a *actor, o *op) { v.h[o.to] = a.waits(a.brief(), "InsertWait", nil) }},
+		{2, "InsertFuncWait", "f>", func(v *vars, a *actor, o *op) { v.h[o.to] = a.waits(a.brief(), "InsertFuncWait", o.f(v, a)) }},
+		{8, "Synchronize", "n", func(v *vars, a *actor, o *op) { a.waits(a.patient(max(o.n, 1)), "Synchronize", nil) }},
 		{2, "WriteTo", "f", func(v *vars, a *actor, o *op) { a.snapshot(o.f(v, a)) }},
 
 		{usual, "Pin", "ahG", func(v *vars, a *actor, o *op) { v.g[o.into] = a.pin(o.handle(v)) }},

@@ -219,7 +219,7 @@ type patience struct {
 
 // patient returns one that is done after so many calls of Err.
 func (w *world) patient(turns int) context.Context {
-	return &patience{context.Background(), w, turns, 3 + len(w.entries) + int(Arena(w.p).Table.Pages().Limit), false}
+	return &patience{Context: context.Background(), w: w, turns: turns, alone: 3 + len(w.entries) + int(Arena(w.p).Table.Pages().Limit)}
 }
 
 // brief returns a context for a call that waits for a slot which may never come.

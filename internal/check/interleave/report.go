@@ -55,27 +55,25 @@ func failure(setup Setup, r *Run, runs int, seed uint64) *Failure {
 
 // ending says which step was the last of the run, or "" if there was none.
 func (r *Run) ending() string {
+	var last *event
 	steps := 0
 	for i := range r.events {
 		if e := &r.events[i]; e.note == "" && e.access.op != drains {
+			last = e
 			steps++
 		}
 	}
-	for i := len(r.events) - 1; i >= 0; i-- {
-		e := &r.events[i]
-		if e.note != "" {
-			continue
-		}
-		text := fmt.Sprintf(", after step %d: thread %s", steps, e.thread.name)
-		if e.op != "" {
-			text += " in " + e.op
-		}
-		if e.place != "" {
-			text += ", at " + e.place
-		}
-		return text
+	if last == nil {
+		return ""
 	}
-	return ""
+	text := fmt.Sprintf(", after step %d: thread %s", steps, last.thread.name)
+	if last.op != "" {
+		text += " in " + last.op
+	}
+	if last.place != "" {
+		text += ", at " + last.place
+	}
+	return text
 }
 
 func firstLine(err error) string {
