@@ -32,13 +32,17 @@ func (c *core) grow(n int) {
 
 // Trim gives the memory of unused pages back to the Go heap, and returns the number of bytes. A
 // page is unused if all of its slots are vacant, and no Worker keeps one. No stale handle becomes
-// valid. Under FIFO, the other slots keep their order.
+// valid.
+//
+// Under FIFO, the other slots keep their order. Without it, the next insertions use the vacant slots of the
+// first pages that stay. So if a few values are left in many pages after a peak, and are removed
+// and inserted one by one, they come together, and later Trims give up the pages that they have left.
 //
 // Other goroutines may use the pool meanwhile. These wait for Trim: insertions that find no
 // vacant slot, Stats, Synchronize, another Trim, and Workers that give slots back.
 //
-// Trim reads every slot that has memory. If it finds unused pages, each vacant slot loses one
-// life. A pool with Preallocate, or with only one page, keeps its memory.
+// Trim reads every slot that has memory. If it finds unused pages, or fewer than a quarter of the slots
+// live, it visits each vacant slot, and the slot loses one life. A pool with Preallocate, or with only one page, keeps its memory.
 func (p *Pool[T]) Trim() int64 { return p.trim() }
 
 func (c *core) trim() int64 {

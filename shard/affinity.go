@@ -260,7 +260,7 @@ func (s *shard) home(i uint32) *shard {
 	return s
 }
 
-// setHome makes s the home of the slots from lo to hi-1, of which the caller owns the first,
+// setHome makes s the home of the slots from lo to hi-1, of which the caller owns one,
 // and of their neighbours.
 func (s *shard) setHome(lo, hi uint32) {
 	s.arena.Table.Pages().SetHome(lo, hi, s.number+1)

@@ -33,6 +33,7 @@
 //	magazine_bag.go  the slots that it has removed
 //	magazines.go     how magazines begin and end, and what an arena knows of them
 //	trim.go          which pages can go, and how Trim takes their slots from the lists
+//	trim_order.go    the order in which the other slots go back
 //	stats.go         how many slots are where, and what memory they take
 //	snapshot.go      what a snapshot reads, and how a pool is built from one
 //	order.go         the order of reuse, for snapshots of replays; order_restore.go puts it back

@@ -207,6 +207,14 @@ func (a *Arena) StampOf(i uint32, now uint64) uint64 { return a.Table.StampOf(i,
 // TrimAll is Trim that does not reclaim before.
 func (a *Arena) TrimAll() int64 { return a.trim() }
 
+// TrimAfter is TrimAll that calls a function when it has chosen pages, before it takes slots.
+func (a *Arena) TrimAfter(chosen func()) int64 {
+	t := a.trimmer()
+	t.choose()
+	chosen()
+	return t.run()
+}
+
 // Kept returns how many slots the magazine keeps.
 func (m *Magazine) Kept() int { return len(m.ready) + m.used - m.start }
 

@@ -12,9 +12,8 @@ import (
 // list.
 //
 // So Trim takes the lists whole, as their owner (I1), and counts the slots of pages in which
-// nothing was live a moment ago. It gives up each page whose slots it has all. The other slots
-// go back to their shards in the order that they had. The wrong version puts slots back page by
-// page: FIFO then reuses a slot before others that were removed earlier.
+// nothing was live a moment ago. It gives up each page whose slots it has all. The other slots go back
+// to the shards (trim_order.go).
 //
 // What goes back burns a life, as I5 demands: the same slot on top of a stack, with the same
 // generation and other slots below, would break L1. So a Trim costs each vacant slot that it
@@ -30,11 +29,9 @@ const oldPage = 1<<32 - 1<<28
 // trimmer is one Trim under way.
 type trimmer struct {
 	arena *Arena
-	pages *slots.PageTable
-	found []found       // by the number of the page's meta, the first if it has several
-	taken []slots.Chain // by shard; the last has what the table had not handed out
-
-	arrays int64 // the bytes of those that were dropped
+	taken
+	found  []found // by the number of the page's meta, the first if it has several
+	arrays int64   // the bytes of those that were dropped
 }
 
 // found is what a trimmer knows of one page.
@@ -63,57 +60,73 @@ func (a *Arena) Trim() int64 {
 
 // trim is Trim without reclaiming.
 func (a *Arena) trim() int64 {
-	t := trimmer{arena: a, pages: a.Table.Pages()}
+	t := a.trimmer()
 	if !t.choose() {
 		return 0
 	}
+	return t.run()
+}
+
+func (a *Arena) trimmer() trimmer {
+	return trimmer{arena: a, taken: taken{pages: a.Table.Pages(), fifo: a.FIFO}}
+}
+
+// run takes what the shards have, gives up pages, and returns how many bytes that frees.
+func (t *trimmer) run() int64 {
+	a := t.arena
 	a.verdicts.mu.Lock()
 	defer a.verdicts.mu.Unlock()
 	list := a.shards() // no more are made meanwhile (I13)
 	list.lock()
 	defer list.unlock()
-	t.taken = make([]slots.Chain, len(list)+1)
-	for i, s := range list {
-		t.take(s, &t.taken[i])
+	t.taken.init(len(list))
+	for k, s := range list {
+		t.take(s, k)
 	}
-	t.takeRest()
+	t.takeRest(len(list))
 	gone, count := t.whole()
-	if count > 0 {
-		t.drop(count)
-	}
-	t.giveBack()
+	t.giveBack(list, count)
 	if count == 0 {
-		return 0
+		return t.arrays
 	}
 	bytes := a.Table.Decommit(gone)
 	a.magazines.show(&a.Table)
 	return bytes + t.arrays
 }
 
-// choose finds the pages in which nothing is live, and reports whether they are worth it. A page
-// with slots that may not be handed out yet stays.
+// choose finds the pages in which nothing is live, and reports whether they are worth it, or whether
+// the others are worth an order. A page with slots that may not be handed out yet stays.
 func (t *trimmer) choose() bool {
-	wanted := uint32(0)
+	wanted, rest, busy := uint32(0), uint32(0), uint32(0)
 	memory := t.arena.Table.WithMemory()
 	t.found = make([]found, t.pages.MetaLen())
 	for m := range t.pages.Pages {
-		if m.Floor == 0 && uint64(m.FirstSlot)+uint64(m.N) <= memory && t.idle(m) {
+		if m.Floor != 0 || uint64(m.FirstSlot)+uint64(m.N) > memory {
+			continue
+		}
+		if n := t.busy(m); n == 0 {
 			t.found[t.pages.MetaOf(m.FirstSlot)].wanted = true
 			wanted += m.N
+		} else {
+			rest, busy = rest+m.N, busy+n
 		}
 	}
-	return !t.tooFew(wanted)
+	return !t.tooFew(wanted) || !t.fifo && rest > t.pages.Mask+1 && busy < rest/sparse
 }
 
-// idle reports whether no slot of m's page is live, or too old for a floor.
-func (t *trimmer) idle(m *slots.PageMeta) bool {
+// sparse is how many slots pages must have for each that is live, for Trim to put the others in order
+// even if it can give up no page. Such an order frees little where it is less, and costs as much.
+const sparse = 4
+
+// busy returns how many slots of m's page are live, or too old for a floor.
+func (t *trimmer) busy(m *slots.PageMeta) (n uint32) {
 	part := t.pages.Strip(m.FirstSlot, m.N)
 	for j := range part.N {
 		if w := part.Slot(j).Word.Load(); slots.IsLive(w) || t.arena.Table.Vacant(w) > oldPage {
-			return false
+			n++
 		}
 	}
-	return true
+	return n
 }
 
 // page returns what is known of slot i's page if that is wanted, else nil. A page that was
@@ -154,64 +167,46 @@ func (t *trimmer) tooFew(n uint32) bool {
 	return n == 0 || n <= t.pages.Mask+1 && !t.arena.Table.HasStub()
 }
 
-// drop drops the slots of pages that go, of which there are so many. The others keep their order.
-// If there are none, no slot need be visited: each visit may be a cache miss.
-func (t *trimmer) drop(count uint32) {
-	total := uint32(0)
-	for i := range t.taken {
-		total += t.taken[i].N
-	}
-	for i := range t.taken {
-		var stay slots.Chain
-		for c := &t.taken[i]; total > count && c.N > 0; {
-			slot, i, word := c.TakeFirst(&t.arena.Table)
-			if f := t.page(i); f == nil || !f.gone {
-				stay.Append(slot, i, word)
-			}
-		}
-		t.taken[i] = stay
-	}
-}
-
-// take takes all that s has for insertions, in FIFO's order, but for the range's slots in pages that
-// stay.
-func (t *trimmer) take(s *shard, c *slots.Chain) {
+// take takes all that s, the k-th shard, has for insertions, in FIFO's order, but for the range's slots in
+// pages that stay.
+func (t *trimmer) take(s *shard, k int) {
 	if s.fifo {
-		t.takeRange(s, c)
+		t.takeRange(s, k)
 	}
-	t.addList(c, slots.Low(s.free.TakeAll()))
-	t.arrays += s.backlog.takeReady(func(first uint32) { t.addList(c, first) })
+	t.addList(k, slots.Low(s.free.TakeAll()))
+	t.arrays += s.backlog.takeReady(func(first uint32) { t.addList(k, first) })
 	if !s.fifo {
-		t.takeRange(s, c)
+		t.takeRange(s, k)
 	}
 }
 
-// addList adds the slots of a list that begins with slot i.
-func (t *trimmer) addList(c *slots.Chain, i uint32) {
+// addList adds the slots of a list of the k-th shard that begins with slot i.
+func (t *trimmer) addList(k int, i uint32) {
 	for i != slots.None {
 		slot := t.arena.Table.Slot(i)
 		word := slot.Word.Load()
-		t.add(c, slot, i, word)
+		t.add(k, slot, i, word)
 		i = slots.Low(word)
 	}
 }
 
-// add appends slot i, which the trimmer owns, to c, one life older. If that was its last life,
-// add exhausts it; a wanted page has no such slot.
-func (t *trimmer) add(c *slots.Chain, slot *slots.Hook, i uint32, word uint64) {
-	word, ok := t.arena.burn(slot, t.arena.Table.Vacant(word)+1, slots.Low(word)) // mostly the link stays
+// add adds slot i, which came from the k-th shard and which the trimmer owns, to what was taken, one life
+// older. If that was its last life, add exhausts it; a wanted page has no such slot.
+func (t *trimmer) add(k int, slot *slots.Hook, i uint32, word uint64) {
+	word, ok := t.arena.burn(slot, t.arena.Table.Vacant(word)+1, t.link(i, word))
 	if !ok {
 		return
 	}
-	c.Append(slot, i, word)
+	t.put(k, slot, i, word)
 	if f := t.page(i); f != nil {
 		f.got++
 		f.oldest = max(f.oldest, slots.Generation(word))
 	}
 }
 
-// takeRange takes the range of s from the first page on that is wanted, if the last one is too.
-func (t *trimmer) takeRange(s *shard, c *slots.Chain) {
+// takeRange takes the range of s, the k-th shard, from the first page on that is wanted, if the last one
+// is too.
+func (t *trimmer) takeRange(s *shard, k int) {
 	for {
 		lo, hi := s.fresh.Bounds()
 		start := uint64(lo)
@@ -224,22 +219,23 @@ func (t *trimmer) takeRange(s *shard, c *slots.Chain) {
 		// Success makes the slots from there on the caller's. Failure means that an insertion was given
 		// slots.
 		if s.fresh.Cut(lo, hi, uint32(start)) {
-			t.addRange(c, uint32(start), int(uint64(hi)-start))
+			t.addRange(k, uint32(start), int(uint64(hi)-start))
 			return
 		}
 	}
 }
 
-func (t *trimmer) addRange(c *slots.Chain, first uint32, n int) {
+func (t *trimmer) addRange(k int, first uint32, n int) {
 	for i := first; n > 0; i, n = i+1, n-1 {
 		slot := t.arena.Table.Slot(i)
-		t.add(c, slot, i, slot.Word.Load())
+		t.add(k, slot, i, slot.Word.Load())
 	}
 }
 
-// takeRest takes the slots that the table has not handed out, if they make pages whole.
-func (t *trimmer) takeRest() {
-	tab, unused := &t.arena.Table, &t.taken[len(t.arena.shards())]
+// takeRest takes the slots that the table has not handed out, if they make pages whole. It counts as
+// the k-th shard.
+func (t *trimmer) takeRest(k int) {
+	tab := &t.arena.Table
 	first, last := tab.RecommitRange.Bounds()
 	lo, hi := uint64(first), uint64(last)
 	if lo < hi && t.completed(lo, hi) == lo {
@@ -248,7 +244,7 @@ func (t *trimmer) takeRest() {
 	// Success makes the slots from lo on the caller's. Failure means that another goroutine was
 	// given slots.
 	if lo < hi && t.completed(lo, hi) == hi && tab.RecommitRange.Cut(first, last, uint32(lo)) {
-		t.addRange(unused, uint32(lo), int(hi-lo))
+		t.addRange(k, uint32(lo), int(hi-lo))
 	}
 	// So it is here, but next can only grow: what is left of a page with values goes to a freelist. The
 	// wrong version leaves such a page, and with it all that Grow has made behind it. The last page
@@ -259,7 +255,7 @@ func (t *trimmer) takeRest() {
 		start = t.pageEnd(uint32(lo))
 	}
 	if end := t.completed(start, hi); start < end && tab.HandOut(lo, end) {
-		t.addRange(unused, uint32(lo), int(end-lo))
+		t.addRange(k, uint32(lo), int(end-lo))
 	}
 }
 
@@ -287,22 +283,4 @@ func (t *trimmer) completed(lo, hi uint64) uint64 {
 		lo += uint64(m.N - j)
 	}
 	return min(lo, hi)
-}
-
-// giveBack gives back what the trimmer has left. Slots that were never used are handed out
-// first under FIFO, and otherwise last, where the others are in the cache.
-func (t *trimmer) giveBack() {
-	n := len(t.arena.shards())
-	first, unused := &t.taken[0], &t.taken[n]
-	if t.arena.FIFO {
-		first, unused = unused, first
-	}
-	first.Concat(unused)
-	t.taken[0] = *first
-	for i := range n {
-		if c := &t.taken[i]; c.N > 0 {
-			c.Link(slots.None)
-			t.arena.shards()[i].free.Splice(c) // all lists were taken, and none was filled since (I9)
-		}
-	}
 }

@@ -14,17 +14,22 @@ import (
 	"coatcheck/shard/slots"
 )
 
-// TestTrimKeepsTheOrderOfEachList trims shards with mixed lists. Some slots live, some wait and
-// some are owned, so some pages go, some are not wanted, and some wanted ones stay. Each list
-// keeps the rest of its slots in their order, whether they are on it or ready.
-func TestTrimKeepsTheOrderOfEachList(t *testing.T) {
+// TestTrimKeepsTheOrderOfQueues trims shards with mixed lists. Some slots live, some wait and
+// some are owned, so some pages go, some are not wanted, and some wanted ones stay. Each queue keeps the
+// rest of its slots in their order, whether they are on the list or ready. Those of stacks are in
+// the order of the table, each unit in one list, and no list has many more than it had.
+func TestTrimKeepsTheOrderOfQueues(t *testing.T) {
 	const total = 120
 	for _, fifo := range []bool{false, true} {
 		for _, shards := range []int{1, 3} {
 			for seed := range testkit.LongAlone(uint64(400)) {
 				rnd := rand.New(rand.NewPCG(seed, uint64(shards)))
 				what := fmt.Sprintf("fifo %v, %d shards, seed %d", fifo, shards, seed)
-				r := newRig[uint64](t, setup[uint64]{slots: total, shards: shards, fifo: fifo})
+				pages := tinyPages
+				if seed%2 == 1 {
+					pages = slots.PageSizes{Unit: 1, Page: 3, Most: 4}
+				}
+				r := newRig[uint64](t, setup[uint64]{slots: total, shards: shards, fifo: fifo, pages: pages})
 				all := r.shards
 				var hs, owned []uint64
 				for {
@@ -69,18 +74,90 @@ func TestTrimKeepsTheOrderOfEachList(t *testing.T) {
 				freed := r.arena.TrimAll()
 				gone := func(i uint32) bool { _, gone := r.arena.Table.Pages().Floor(i); return gone }
 				require.Equal(t, freed > 0, slices.ContainsFunc(slices.Concat(before...), gone), what)
+				orders := make([][]uint32, shards)
 				for k, s := range all {
-					got, _ := s.Order()
-					require.Equal(t, slices.DeleteFunc(before[k], gone), append([]uint32{}, got...), what) // not nil
+					orders[k], _ = s.Order()
+				}
+				moved := freed > 0
+				if fifo {
+					for k := range all {
+						require.Equal(t, slices.DeleteFunc(before[k], gone), append([]uint32{}, orders[k]...), what) // not nil
+					}
+				} else {
+					stays := slices.DeleteFunc(slices.Concat(before...), gone)
+					moved = moved || len(stays) > 0 && slots.Generation(r.word(stays[0])) != generation[stays[0]]
+					if moved {
+						inOrderOfTheTable(t, orders, before, r.arena.Table.Pages().Mask+1, what)
+					}
+					require.ElementsMatch(t, stays, slices.Concat(orders...), what)
 				}
 				for i, g := range generation { // an insertion may have seen any of them on its list before (I5)
-					require.True(t, freed == 0 || gone(i) || slots.Generation(r.word(i)) == g+2, "slot %d, %s", i, what)
+					require.True(t, !moved || gone(i) || slots.Generation(r.word(i)) == g+2, "slot %d, %s", i, what)
 				}
 				for _, h := range append(owned, hs[:lives+waits]...) {
 					require.False(t, gone(slots.Low(h)), what)
 				}
 				g.Unpin()
 			}
+		}
+	}
+}
+
+// inOrderOfTheTable requires that lists have units one after the other, each whole, and that each has less
+// than a unit more than before.
+func inOrderOfTheTable(t *testing.T, lists, before [][]uint32, unit uint32, what string) {
+	t.Helper()
+	in := map[uint32]int{} // which list has a unit
+	for k, list := range lists {
+		require.Less(t, len(list), len(before[k])+int(unit), what)
+		for j, i := range list {
+			if other, known := in[i/unit]; known {
+				require.Equal(t, k, other, what)
+			}
+			in[i/unit] = k
+			require.True(t, j == 0 || list[j-1]/unit <= i/unit, what)
+		}
+	}
+}
+
+// TestTrimKeepsWhatWasAddedSince: while Trim waits for the locks, others add pages, use them, and remove
+// what they inserted. None of these slots is lost.
+func TestTrimKeepsWhatWasAddedSince(t *testing.T) {
+	const total = 64
+	for _, fifo := range []bool{false, true} {
+		for _, shards := range []int{1, 2} {
+			r := newRig[uint64](t, setup[uint64]{slots: total, memory: 8, shards: shards, fifo: fifo})
+			seen := map[uint32]bool{}
+			claim := func(k int) {
+				slot, h, err := r.shards[k%shards].Claim()
+				require.NoError(t, err)
+				require.False(t, seen[slots.Low(h)], "%s was handed out twice", text(h))
+				seen[slots.Low(h)] = true
+				live(slot, h, uint64(k))
+			}
+			remove := func() {
+				for i := range seen {
+					r.remove(t, r.shards[int(i)%shards], r.word(i))
+					delete(seen, i)
+				}
+				for _, s := range r.shards {
+					r.reclaim(t, s)
+				}
+			}
+			for k := range 8 {
+				claim(k)
+			}
+			remove()
+			r.arena.TrimAfter(func() {
+				for k := range 40 {
+					claim(k)
+				}
+				remove()
+			})
+			for k := range total {
+				claim(k)
+			}
+			require.Len(t, seen, total)
 		}
 	}
 }

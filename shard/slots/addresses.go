@@ -53,11 +53,11 @@ func roomFor(n int) int {
 	return (n + n/16 + step - 1) &^ (step - 1)
 }
 
-// units returns how many entries the table has.
-func (t *PageTable) units() int { return int((uint64(t.Limit) + uint64(t.Mask)) >> (t.Shift & 31)) }
+// Units returns how many entries the table has.
+func (t *PageTable) Units() int { return int((uint64(t.Limit) + uint64(t.Mask)) >> (t.Shift & 31)) }
 
 // entries returns the entries.
-func (t *PageTable) entries() []uintptr { return unsafe.Slice((*uintptr)(t.Array), t.units()) }
+func (t *PageTable) entries() []uintptr { return unsafe.Slice((*uintptr)(t.Array), t.Units()) }
 
 // move gives the table a copy of old's entries, with room for n.
 func (t *PageTable) move(old *PageTable, n int) {

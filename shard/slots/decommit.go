@@ -147,7 +147,7 @@ func (t *Table) putLongestLast() {
 func (t *Table) copied() *PageTable {
 	old := t.Pages()
 	now := *old
-	now.move(old, old.units())
+	now.move(old, old.Units())
 	now.metas = append(make([]*PageMeta, 0, cap(now.metas)), now.metas...)
 	return &now
 }

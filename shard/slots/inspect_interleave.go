@@ -19,8 +19,8 @@ func (t *PageTable) InspectPage(i uint32) (n uint32, address unsafe.Pointer, met
 	return m.N, unsafe.Pointer(m), reflect.TypeFor[PageMeta](), m.homes, counts
 }
 
-// Units returns the address of each unit.
-func (t *PageTable) Units() []uintptr { return t.entries() }
+// UnitAddresses returns the address of each unit.
+func (t *PageTable) UnitAddresses() []uintptr { return t.entries() }
 
 // Absent returns the floors of the slots without memory.
 func (t *Table) Absent() map[uint32]uint32 {

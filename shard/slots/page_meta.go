@@ -70,7 +70,7 @@ func (t *PageTable) Home(i uint32) uint32 {
 	return m.homes[j/homeSlots].Load()
 }
 
-// SetHome makes a number the home of the slots from lo to hi-1, of which the caller owns the first,
+// SetHome makes a number the home of the slots from lo to hi-1, of which the caller owns one,
 // and of their neighbours.
 func (t *PageTable) SetHome(lo, hi, home uint32) {
 	for i := lo; i < hi; {

@@ -365,8 +365,8 @@ func (t *Table) addPage(old *PageTable) {
 	page, m := t.newPage(old.Limit, uint32(t.nextPage(old)))
 	grown := *old
 	grown.Limit = old.Limit + m.N
-	if grown.units() > grown.room {
-		grown.move(old, grown.units())
+	if grown.Units() > grown.room {
+		grown.move(old, grown.Units())
 	}
 	// Older tables share the arrays. They never read what is written in place here, because it
 	// lies beyond their length.

@@ -182,14 +182,14 @@ func (a *actor) rest() {
 // isVoid reports whether t has the void instead of slot i's page.
 func (w *world) isVoid(t *slots.PageTable, i uint32) bool {
 	v := Arena(w.p).Table.Void()
-	return v != nil && t.Units()[i>>t.Shift] == uintptr(v)
+	return v != nil && t.UnitAddresses()[i>>t.Shift] == uintptr(v)
 }
 
 // keepsGone reports whether view, which may be older than the current table, shows the memory of a
 // page that has other memory now, or none.
 func (w *world) keepsGone(view *slots.PageTable) bool {
-	now, void := Arena(w.p).Table.Pages().Units(), uintptr(Arena(w.p).Table.Void())
-	for k, unit := range view.Units() {
+	now, void := Arena(w.p).Table.Pages().UnitAddresses(), uintptr(Arena(w.p).Table.Void())
+	for k, unit := range view.UnitAddresses() {
 		if unit != now[k] && unit != void {
 			return true
 		}
