@@ -13,8 +13,8 @@
 //	g.Unpin()                   // … until here
 //
 //	unlink(node)                // writer: no goroutine can find the node any more
-//	stamp := domain.Stamp()    // the epoch in which it went
-//	if domain.Expired(stamp) {   // is its grace period over?
+//	stamp := domain.Stamp()     // the epoch in which it went
+//	if domain.Expired(stamp) {  // is its grace period over?
 //		reuse(node)
 //	}
 //

@@ -27,8 +27,8 @@
 //   - You allocate the objects anyway, or use them after their handles are stale: a Pool[*T],
 //     and Get, which copies the pointer. The garbage collector scans the pool and the objects.
 //
-// None of these locks a value. Goroutines that share one, one of them writing, need a mutex or
-// atomics in T, even under Guards.
+// None of these locks a value. If several goroutines use one and one of them writes it, they need a
+// mutex or atomics in T, even under Guards.
 //
 // # Using a pool
 //

@@ -67,8 +67,8 @@
 // # Cost
 //
 // An insertion costs one Reserve and its Commit, and 45 bytes, in four objects for each 63
-// insertions. That is several times an insertion at once. The difference is the price of
-// recovering the slot if the Buffer is dropped (DESIGN.md, Memory); recording adds little to it.
+// insertions. Most of that is the price of recovering the slot if the Buffer is dropped
+// (DESIGN.md, Memory); recording adds little to it.
 // A removal costs an append under a mutex, and then its part of a RemoveBatch. A Buffer keeps the
 // memory of its largest frame, eight bytes a command, and sixteen a function; Apply allocates
 // two small lists.

@@ -40,10 +40,9 @@
 //
 //	name       from                      costs             valid until
 //	key        the user                  a look-up         the record is removed
-//	Index      Add, Lookup, OnMove       an addition       a sort, or a removal: then the removed record's Index names
-//	                                                       the last record, which OnMove tells, and the
-//	                                                       last record's names nothing; or, by handles,
-//	                                                       an addition in its slot, which OnMove tells
+//	Index      Add, Lookup, OnMove       an addition       a sort, or a removal, which moves the last record into
+//	                                                       the gap; or, by handles, an Add that replaces
+//	                                                       the record of a dead handle. OnMove tells each
 //	reference  View.At, All, Batch;      nothing           the table grows, is trimmed or a record leaves; Set keeps it
 //	*F         elements of View.Slice
 //	handle,    the pool                  two loads more    the value is removed from the pool

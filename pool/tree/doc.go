@@ -51,8 +51,8 @@
 //	It yields all that keep their places until it ends, and whose ancestors do.
 //
 // So a walk ends, however fast others change the forest. A node is live when it is
-// yielded, and has not left its place since the walk began. With a node that has left, the
-// walk passes over what is below it, unless it left after the walk came to it.
+// yielded, and has not left its place since the walk began. If a node has left before
+// the walk comes to it, the walk also passes over what is below it.
 //
 // Each call takes a pin. For many, take a [Reader]: [Forest.Pin] returns one that has all the verbs
 // that read, under one pin; [Forest.Phase] one for the phase of a frame in which one goroutine is
@@ -80,8 +80,8 @@
 // the forest: Remove and Take of a Pool, a Worker or a Ptr, the pool's RemoveBatch, DeleteFunc,
 // Drain and Clear, Buffer.Remove, and, for a value that stands in two forests, Remove and RemoveLeaf
 // of the other one. They leave a gap, and no wrong link. A list of siblings seems to end before the dead node, which hides those behind it,
-// and the dead node's children seem to have no parent. A loop that has come to the node
-// before it died goes on behind it. A change that needs a neighbour that is gone returns
+// and the dead node's children seem to have no parent. A loop that came to the node before
+// it died goes on after it. A change that needs a neighbour that is gone returns
 // [ErrBroken]. But Append and Move close the gap if the last child of the parent is gone, and
 // Prepend if the first is, as long as no other child is hidden by another gap.
 //
