@@ -68,10 +68,9 @@
 //
 // An insertion costs one Reserve and its Commit, and 45 bytes, in four objects for each 63
 // insertions. Most of that is the price of recovering the slot if the Buffer is dropped
-// (DESIGN.md, Memory); recording adds little to it.
-// A removal costs an append under a mutex, and then its part of a RemoveBatch. A Buffer keeps the
-// memory of its largest frame, eight bytes a command, and sixteen a function; Apply allocates
-// two small lists.
+// (DESIGN.md, Memory); recording adds little to it. A removal costs an append under a mutex, and
+// then its part of a RemoveBatch. A Buffer keeps the memory of its largest frame, eight bytes a
+// command, and sixteen a function; Apply allocates two small lists.
 //
 // Create, destroy and playback of an entity component system's command buffers are Insert, Remove
 // and Apply here.
