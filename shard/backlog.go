@@ -2,6 +2,7 @@ package shard
 
 import (
 	"slices"
+	"unsafe"
 
 	"coatcheck/epoch"
 	"coatcheck/internal/cost"
@@ -37,9 +38,8 @@ type batch struct {
 	cleared    progress // of ClearExpired
 }
 
-// backlog has the slots of a shard that wait for their grace period, and those whose grace
-// period is over and that wait for an empty freelist. The holder of the shard's lock owns it. Only
-// its methods use its fields: here; in batches.go, where waiting is put in order; and in ready.go.
+// backlog has the slots of a shard that wait for their grace period. The holder of the shard's lock owns
+// it. Only its methods use its fields: here; and in batches.go, where waiting is put in order.
 type backlog struct {
 	arena *Arena
 
@@ -59,9 +59,6 @@ type backlog struct {
 	frontier epoch.Frontier // which stamps have passed
 	newer    bool           // what is sealed was sealed after the last scan
 
-	ready []slots.Chain // slots that have passed and wait for an empty freelist, or for a magazine
-	spare slots.SpareArrays
-
 	inResets uint32   // slots in Resets
 	runs     []uint64 // for each run of Resets that is under way, its batch's number
 }
@@ -75,7 +72,6 @@ func (b *backlog) init(a *Arena) {
 		b.waiting = slots.Timeline[batch]{List: make([]slots.Stamped[batch], 0, min(fixedBatches, a.Capacity+2)), Fixed: true}
 		b.apart = make([]uint64, 0, (fixedBatches+63)/64)
 		b.runs = make([]uint64, 0, runsMost)
-		b.ready = make([]slots.Chain, 0, readyMost)
 	}
 }
 
@@ -329,3 +325,12 @@ func (b *backlog) size() uint32 { return b.waits }
 
 // resetting returns how many slots are in Resets.
 func (b *backlog) resetting() uint32 { return b.inResets }
+
+// bytes returns the memory of the lists.
+func (b *backlog) bytes() (n int64) {
+	for k := range b.waiting.Len() {
+		n += b.waiting.Entry(k).Body.Arrays.Bytes()
+	}
+	return n + int64(cap(b.waiting.List))*int64(unsafe.Sizeof(slots.Stamped[batch]{})) +
+		int64(cap(b.runs)+cap(b.apart)+cap(b.fences)-len(b.fenceRoom))*8
+}

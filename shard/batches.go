@@ -305,9 +305,6 @@ func (b *backlog) sealNumber() uint64 { return b.seals }
 // record notes in o what an order has of the backlog, and restore puts it back, in a new arena.
 func (b *backlog) record(r *recorder, o *order) {
 	o.joinAt, o.seals = uint64(b.joinAt), b.seals
-	for k := range b.ready {
-		o.ready = append(o.ready, r.chain(&b.ready[k], nil))
-	}
 	o.sealed, o.turned = r.queued(&b.sealed), r.chain(&b.turned, &b.sealed.Stamp)
 	for k := range b.waiting.Len() {
 		o.waiting = append(o.waiting, r.queued(b.waiting.Entry(k)))
@@ -315,9 +312,6 @@ func (b *backlog) record(r *recorder, o *order) {
 }
 
 func (b *backlog) restore(l *lister, o *order) {
-	for k := range o.ready {
-		b.ready = append(b.ready, l.chain(&o.ready[k]))
-	}
 	b.turned = l.chain(&o.turned)
 	b.sealed = slots.Stamped[batch]{Stamp: l.stamp[o.sealed.age], Body: l.batch(&o.sealed)}
 	b.waits = b.turned.N + b.sealed.Body.N

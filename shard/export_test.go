@@ -87,7 +87,7 @@ func (s *shard) Seals() uint64 { return s.backlog.seals }
 func (s *shard) Batches() int { return s.backlog.waiting.Len() }
 
 // BacklogBytes is bytes, and Scans is scans.
-func (s *shard) BacklogBytes() int64 { return s.backlog.bytes() }
+func (s *shard) BacklogBytes() int64 { return s.backlog.bytes() + s.ready.bytes() }
 
 func (s *shard) Scans() int { return s.scans() }
 
@@ -162,7 +162,7 @@ func (s *shard) Order() (order []uint32, listed int) {
 	}
 	add(slots.Low(s.free.Head.Load()))
 	listed = len(order)
-	for _, c := range slices.Backward(s.backlog.ready) {
+	for _, c := range slices.Backward(s.ready.chains) {
 		add(slots.Low(c.First))
 	}
 	return order, listed
@@ -241,7 +241,7 @@ func (s *shard) Arrays() (n int, repeat bool) {
 	s.lock()
 	defer s.unlock()
 	repeat = true
-	chains := slices.Clone(s.backlog.ready)
+	chains := slices.Clone(s.ready.chains)
 	for k := range s.backlog.waiting.Len() {
 		chains = append(chains, s.backlog.waiting.Entry(k).Body.Chain)
 		repeat = repeat && s.backlog.waiting.Entry(max(k, 1)-1).Stamp <= s.backlog.waiting.Entry(k).Stamp
@@ -263,12 +263,12 @@ func (s *shard) Arrays() (n int, repeat bool) {
 				break
 			}
 		}
-		repeat = repeat && left == 0 && (k >= len(s.backlog.ready) || i == slots.None)
+		repeat = repeat && left == 0 && (k >= len(s.ready.chains) || i == slots.None)
 	}
 	return n, repeat
 }
 
-func (s *shard) Spare() int { return s.backlog.spare.N }
+func (s *shard) Spare() int { return s.ready.spare.N }
 
 // ArraysMost and SpareMost bound arrays, which have ArrayBytes each.
 const (

@@ -43,7 +43,7 @@ func (a *Arena) Inspect() (contents []Contents) {
 		}
 		add(&b.turned, b.sealed.Stamp)
 		add(&b.sealed.Body.Chain, b.sealed.Stamp)
-		for _, r := range b.ready {
+		for _, r := range s.ready.chains {
 			c.Ready = append(c.Ready, List{r.Top(), r.N, 0, r.Arrays.Indexes()})
 		}
 		contents = append(contents, c)

@@ -178,13 +178,13 @@ func (m *Magazine) retireByArrays() bool {
 	if !m.arena.keepsArrays() || n < spliceLeast || !s.tryLock() {
 		return false
 	}
-	if s.backlog.hasGoal() || !s.backlog.roomForArrays(n) {
+	if s.backlog.hasGoal() || int(s.backlog.size()+s.ready.size())+n > arraysMost {
 		s.unlock()
 		return false
 	}
 	m.seal()
 	leastStamp, stamp := m.seals.Oldest().Stamp, m.seals.Youngest().Stamp
-	arrays := s.backlog.arraysOf(m.bag[m.start:m.used])
+	arrays := s.ready.arraysOf(m.bag[m.start:m.used])
 	c := m.emptyBag()
 	c.Arrays = arrays
 	paid := s.backlog.retire(stamp, leastStamp, c)
@@ -212,7 +212,7 @@ func (m *Magazine) fetch(s *shard, limit int) {
 	if !m.arena.keepsArrays() || !s.tryLock() {
 		return
 	}
-	m.ready = m.ready[:s.backlog.takeByArrays(m.ready[:limit])]
+	m.ready = m.ready[:s.ready.takeByArrays(m.ready[:limit], &m.arena.Table)]
 	s.unlock()
 	for i := range m.ready {
 		k := &m.ready[i]

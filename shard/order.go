@@ -170,6 +170,7 @@ func (a *Arena) Order() []byte {
 	o.free = r.places(slots.Low(s.free.Head.Load()), math.MaxUint32, nil)
 	limbo := s.limbo.Head.Load() // observes (P6)
 	o.limbo = r.places(slots.Low(limbo), slots.Generation(limbo), &now)
+	s.ready.record(&r, &o)
 	s.backlog.record(&r, &o)
 	o.fresh = s.fresh.Ends()
 	r.table(&o)

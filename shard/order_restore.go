@@ -212,6 +212,7 @@ func (l *lister) restore(o *order) {
 	if c := l.chain(&o.limbo); c.N > 0 {
 		s.limbo.Head.Store(slots.Pack(c.N, c.Top()))
 	}
+	s.ready.restore(l, o)
 	s.backlog.restore(l, o)
 	s.unworn.Store(uint32(o.unworn))
 	s.searches.Store(uint32(o.searches))

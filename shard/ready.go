@@ -7,33 +7,48 @@ import (
 	"coatcheck/shard/slots"
 )
 
-// hasReady reports whether a slot is ready.
-func (b *backlog) hasReady() bool { return len(b.ready) > 0 }
+// ready has the slots of a shard whose grace period is over, and that wait for an empty freelist, or for
+// a magazine: in chains, since a chain goes on without a visit of its slots. The holder of the shard's
+// lock owns it. Only its methods use its fields.
+type ready struct {
+	chains []slots.Chain     // the last goes first; a queue has one
+	spare  slots.SpareArrays // arrays of chains that were handed out
+}
 
-// refill gives an empty freelist what is ready, of which there is some: of a queue all, of a stack what was removed
-// last. It reports whether it did.
-func (b *backlog) refill(free *slots.Stack) bool {
-	k := len(b.ready) - 1
-	c := &b.ready[k]
+// init makes room for all chains, if memory is fixed.
+func (r *ready) init(fixed bool) {
+	if fixed {
+		r.chains = make([]slots.Chain, 0, readyMost)
+	}
+}
+
+// empty reports whether no slot is ready.
+func (r *ready) empty() bool { return len(r.chains) == 0 }
+
+// refill gives an empty freelist what is ready, of which there is some: of a queue all, of a stack what
+// was removed last. It reports whether it did.
+func (r *ready) refill(free *slots.Stack, t *slots.Table) bool {
+	k := len(r.chains) - 1
+	c := &r.chains[k]
 	if c.Arrays.Last != nil {
-		return free.Empty() && b.refillByArray(c, free)
+		return free.Empty() && r.refillByArray(c, free, t)
 	}
 	if !free.Splice(c) {
 		return false
 	}
-	b.ready[k] = slots.Chain{}
-	b.ready = b.ready[:k]
+	r.chains[k] = slots.Chain{}
+	r.chains = r.chains[:k]
 	return true
 }
 
-// refillByArray gives a freelist the slots of the first array of c, the last chain that is ready.
-// The others stay ready, for magazines.
-func (b *backlog) refillByArray(c *slots.Chain, free *slots.Stack) bool {
-	part := c.CutArray(b.arena.Table.Pages())
-	b.spare.Put(part.Arrays.RemoveFirst())
-	part.Finish(&b.arena.Table)
+// refillByArray gives a freelist the slots of the first array of c, the last chain. The others stay
+// ready, for magazines.
+func (r *ready) refillByArray(c *slots.Chain, free *slots.Stack, t *slots.Table) bool {
+	part := c.CutArray(t.Pages())
+	r.spare.Put(part.Arrays.RemoveFirst())
+	part.Finish(t)
 	if c.N == 0 {
-		b.ready = b.ready[:len(b.ready)-1]
+		r.chains = r.chains[:len(r.chains)-1]
 	}
 	free.Push(&part)
 	return true
@@ -41,100 +56,103 @@ func (b *backlog) refillByArray(c *slots.Chain, free *slots.Stack) bool {
 
 // keepWhole makes c, which ends with None, ready, if it is worth that: it is long, and there are not too
 // many. It reports whether it did.
-func (b *backlog) keepWhole(c *slots.Chain) bool {
-	if c.N < spliceLeast || len(b.ready) >= readyMost {
+func (r *ready) keepWhole(c *slots.Chain) bool {
+	if c.N < spliceLeast || len(r.chains) >= readyMost {
 		return false
 	}
-	b.ready = append(b.ready, *c)
+	r.chains = append(r.chains, *c)
 	return true
 }
 
 // keepLast puts c behind what is ready, in a queue.
-func (b *backlog) keepLast(c *slots.Chain) {
+func (r *ready) keepLast(c *slots.Chain) {
 	c.Link(slots.None)
-	if len(b.ready) == 0 {
-		b.ready = append(b.ready, slots.Chain{})
+	if len(r.chains) == 0 {
+		r.chains = append(r.chains, slots.Chain{})
 	}
-	b.ready[0].Concat(c)
+	r.chains[0].Concat(c)
 }
 
 // keep makes c, whose last slot is known and which has arrays, ready. It reports false if there are
 // too many chains.
-func (b *backlog) keep(c *slots.Chain) bool {
-	k := len(b.ready) - 1
+func (r *ready) keep(c *slots.Chain) bool {
+	k := len(r.chains) - 1
 	switch {
-	case k >= 0 && b.ready[k].Arrays.Last != nil:
-		c.Concat(&b.ready[k])
-		b.ready[k] = *c
+	case k >= 0 && r.chains[k].Arrays.Last != nil:
+		c.Concat(&r.chains[k])
+		r.chains[k] = *c
 	case k+1 < readyMost:
 		c.Link(slots.None)
-		b.ready = append(b.ready, *c)
+		r.chains = append(r.chains, *c)
 	default:
 		return false
 	}
 	return true
 }
 
-// takeByArrays takes slots of the last chain that is ready and has arrays, as many as dst has room for,
-// or all. It returns how many.
-func (b *backlog) takeByArrays(dst []slots.Cached) (n int) {
-	for k := len(b.ready) - 1; k >= 0; k-- {
-		c := &b.ready[k]
+// takeByArrays takes slots of the last chain that has arrays, as many as dst has room for, or all. It
+// returns how many.
+func (r *ready) takeByArrays(dst []slots.Cached, t *slots.Table) (n int) {
+	for k := len(r.chains) - 1; k >= 0; k-- {
+		c := &r.chains[k]
 		if c.Arrays.Last == nil {
 			continue
 		}
-		if n = c.TakeByArrays(b.arena.Table.Pages(), dst, &b.spare); c.N == 0 {
-			b.ready = slices.Delete(b.ready, k, k+1)
+		if n = c.TakeByArrays(t.Pages(), dst, &r.spare); c.N == 0 {
+			r.chains = slices.Delete(r.chains, k, k+1)
 		}
 		break
 	}
 	return n
 }
 
-// takeReady takes out all that is ready, and the arrays. It calls each with the first slot of each list, in
+// takeAll takes out all that is ready, and the arrays. It calls each with the first slot of each list, in
 // the order in which they would be handed out, and returns how many bytes the arrays had.
-func (b *backlog) takeReady(each func(first uint32)) (bytes int64) {
-	bytes = b.readyArrays()
-	for k := range b.ready {
-		each(slots.Low(b.ready[len(b.ready)-1-k].First))
+func (r *ready) takeAll(each func(first uint32)) (bytes int64) {
+	bytes = r.arrayBytes()
+	for k := range r.chains {
+		each(slots.Low(r.chains[len(r.chains)-1-k].First))
 	}
-	clear(b.ready)
-	b.ready = b.ready[:0]
-	b.spare = slots.SpareArrays{}
+	clear(r.chains)
+	r.chains = r.chains[:0]
+	r.spare = slots.SpareArrays{}
 	return bytes
 }
 
-// roomForArrays reports whether so many more slots may have arrays.
-func (b *backlog) roomForArrays(n int) bool { return int(b.waits+b.readySlots())+n <= arraysMost }
-
 // arraysOf returns arrays of the slots of a bag.
-func (b *backlog) arraysOf(bag []slots.Cached) slots.Arrays { return b.spare.List(bag) }
+func (r *ready) arraysOf(bag []slots.Cached) slots.Arrays { return r.spare.List(bag) }
 
-// counts returns how many slots wait, and how many are ready, as a word.
-func (b *backlog) counts() uint64 { return slots.Pack(b.waits, b.readySlots()) }
-
-// readySlots returns how many slots are ready.
-func (b *backlog) readySlots() (n uint32) {
-	for i := range b.ready {
-		n += b.ready[i].N
+// size returns how many slots are ready.
+func (r *ready) size() (n uint32) {
+	for i := range r.chains {
+		n += r.chains[i].N
 	}
 	return n
 }
 
 // bytes returns the memory of the lists.
-func (b *backlog) bytes() (n int64) {
-	for k := range b.waiting.Len() {
-		n += b.waiting.Entry(k).Body.Arrays.Bytes()
-	}
-	return n + b.readyArrays() + int64(cap(b.waiting.List))*int64(unsafe.Sizeof(slots.Stamped[batch]{})) +
-		int64(cap(b.ready))*int64(unsafe.Sizeof(slots.Chain{})) + int64(cap(b.runs)+cap(b.apart)+cap(b.fences)-len(b.fenceRoom))*8
+func (r *ready) bytes() int64 {
+	return r.arrayBytes() + int64(cap(r.chains))*int64(unsafe.Sizeof(slots.Chain{}))
 }
 
-// readyArrays returns the memory of the arrays of what is ready, and of those without slots.
-func (b *backlog) readyArrays() int64 {
-	n := int64(b.spare.N) * slots.ArrayBytes
-	for k := range b.ready {
-		n += b.ready[k].Arrays.Bytes()
+// arrayBytes returns the memory of the arrays of what is ready, and of spare ones.
+func (r *ready) arrayBytes() int64 {
+	n := int64(r.spare.N) * slots.ArrayBytes
+	for k := range r.chains {
+		n += r.chains[k].Arrays.Bytes()
 	}
 	return n
+}
+
+// record notes in o what is ready, and restore puts it back, in a new arena.
+func (r *ready) record(by *recorder, o *order) {
+	for k := range r.chains {
+		o.ready = append(o.ready, by.chain(&r.chains[k], nil))
+	}
+}
+
+func (r *ready) restore(l *lister, o *order) {
+	for k := range o.ready {
+		r.chains = append(r.chains, l.chain(&o.ready[k]))
+	}
 }

@@ -45,9 +45,9 @@ func (s *shard) lock() {
 	s.clearing.Lock()
 }
 
-// unlock publishes how many slots the backlog has, and unlocks.
+// unlock publishes how many slots wait and how many are ready, and unlocks.
 func (s *shard) unlock() {
-	if kept := s.backlog.counts(); kept != s.kept.Load() {
+	if kept := slots.Pack(s.backlog.size(), s.ready.size()); kept != s.kept.Load() {
 		s.kept.Store(kept)
 	}
 	s.clearing.Unlock()
@@ -74,7 +74,7 @@ func (s *shard) reclaimAndUnlock(target *shard, paid uint32) (unfinished bool) {
 // refill gives an empty freelist what is ready in s. It reports whether it did. A queue's freelist
 // stays empty until all slots have been used.
 func (s *shard) refill(target *shard) bool {
-	return s.backlog.hasReady() && s.unworn.Load() == 0 && s.backlog.refill(&s.recipient(target).free)
+	return !s.ready.empty() && s.unworn.Load() == 0 && s.ready.refill(&s.recipient(target).free, &s.arena.Table)
 }
 
 // round is one round of reclaiming. It has some 220 bytes, and so its caller makes it.
@@ -216,7 +216,7 @@ func (r *round) pass(c *slots.Chain) {
 		if s.fifo {
 			r.home.Concat(c)
 		} else {
-			whole = r.homeShard.free.Splice(c) || s.backlog.keepWhole(c)
+			whole = r.homeShard.free.Splice(c) || s.ready.keepWhole(c)
 		}
 	}
 	if whole {
@@ -249,7 +249,7 @@ func (r *round) passByArrays(c *slots.Chain, asIs bool) {
 			part = c.CutArray(a.Table.Pages())
 			r.visits += r.recycler.array(part.Arrays.First())
 		}
-		if !s.backlog.keep(&part) {
+		if !s.ready.keep(&part) {
 			part.Finish(&a.Table)
 			r.home.Concat(&part)
 		}
@@ -297,7 +297,7 @@ func (d *delivery) deliver() {
 	switch {
 	case d.home.N+d.otherHome.N == 0:
 	case s.fifo:
-		s.backlog.keepLast(&d.home)
+		s.ready.keepLast(&d.home)
 		s.refill(nil)
 	default:
 		d.homeShard.free.Push(&d.home)

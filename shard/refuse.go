@@ -111,7 +111,7 @@ func (d *verdict) takeLocked(s *shard) {
 	waiting := 0
 	for _, o := range a.shards() {
 		waiting += int(o.limbo.Size() + o.backlog.size())
-		vacant += int(o.backlog.readySlots())
+		vacant += int(o.ready.size())
 	}
 	d.left = a.Table.Left() > 0
 	if d.left && vacant+waiting < a.slack() && a.mayGrow(int64(waiting)+a.parked.Load()) {

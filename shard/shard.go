@@ -57,7 +57,8 @@ type shard struct {
 	//	writers  contend, which alone reads it
 	misses atom.Uint32
 
-	backlog backlog // what waits, and what is ready
+	backlog backlog // what waits for its grace period
+	ready   ready   // what has passed, and waits for an empty freelist
 
 	// kept is how many slots only the holder of mu can make free: those that wait, and those
 	// that are ready. Other goroutines go by it to ask for mu, and never conclude from it that
@@ -75,6 +76,7 @@ func (a *Arena) newShard(number int) *shard {
 	s.free.Head.Store(slots.EmptyList)
 	s.limbo.Head.Store(slots.EmptyList)
 	s.backlog.init(a)
+	s.ready.init(a.Fixed)
 	if s.fifo {
 		s.unworn.Store(1)
 	}

@@ -67,13 +67,12 @@ func (c *Counts) fit() {
 }
 
 // count returns how many slots the shard has for insertions, and how many wait or are in Resets.
-// It follows the freelist. bytes is the memory of its backlog.
+// It follows the freelist. bytes is the memory of what waits and of what is ready.
 func (s *shard) count() (free, limbo int, bytes int64) {
 	s.lock()
 	defer s.unlock()
 	limbo = int(s.limbo.Size() + s.backlog.size() + s.backlog.resetting())
-	free = s.fresh.Left()
-	free += int(s.backlog.readySlots())
+	free = s.fresh.Left() + int(s.ready.size())
 	limit := int(s.arena.Table.Pages().Limit)
 	i := slots.Low(s.free.Head.Load())
 	for i != slots.None && free <= limit {
@@ -84,5 +83,5 @@ func (s *shard) count() (free, limbo int, bytes int64) {
 		free++
 		i = slots.Low(word)
 	}
-	return free, limbo, s.backlog.bytes()
+	return free, limbo, s.backlog.bytes() + s.ready.bytes()
 }

@@ -174,7 +174,7 @@ func (t *trimmer) take(s *shard, k int) {
 		t.takeRange(s, k)
 	}
 	t.addList(k, slots.Low(s.free.TakeAll()))
-	t.arrays += s.backlog.takeReady(func(first uint32) { t.addList(k, first) })
+	t.arrays += s.ready.takeAll(func(first uint32) { t.addList(k, first) })
 	if !s.fifo {
 		t.takeRange(s, k)
 	}

@@ -82,7 +82,7 @@ func TestOwnersAloneUseTheirWords(t *testing.T) {
 			{"SpareArrays", []string{"array.go"}}, {"Timeline", []string{"timeline.go"}},
 		}},
 		{"shard", []owner{
-			{"backlog", []string{"backlog.go", "batches.go", "ready.go"}}, {"known", []string{"expired.go"}},
+			{"backlog", []string{"backlog.go", "batches.go"}}, {"ready", []string{"ready.go"}}, {"known", []string{"expired.go"}},
 			{"recycler", []string{"clean.go"}}, {"affinity", []string{"affinity.go"}},
 		}},
 	} {
