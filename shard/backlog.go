@@ -2,7 +2,6 @@ package shard
 
 import (
 	"slices"
-	"unsafe"
 
 	"coatcheck/epoch"
 	"coatcheck/internal/cost"
@@ -24,20 +23,6 @@ import (
 // need be visited. The same is true of slots that have passed when they are enqueued, which is
 // all that happens where no guard stays pinned.
 //
-// Stamps differ only if a guard was pinned in between, and it may be gone. Two batches are
-// joined if no guard stands between their stamps, since they pass at the same moment then. So
-// there are hardly more batches than guards. Without stamps per slot, a sealed part of 16
-// slots or more stays a batch of its own, and a batch that a magazine gave away is joined to none
-// without arrays. So there is at most one batch for each 8 slots.
-
-// batch has slots that pass together. Its stamp is at least that of each slot.
-type batch struct {
-	slots.Chain
-	leastStamp uint64   // no slot's stamp is below it
-	number     uint64   // the least number of a seal that had one of its slots
-	cleared    progress // of ClearExpired
-}
-
 // backlog has the slots of a shard that wait for their grace period. The holder of the shard's lock owns
 // it. Only its methods use its fields: here; and in batches.go, where waiting is put in order.
 type backlog struct {
@@ -45,16 +30,11 @@ type backlog struct {
 
 	sealed  slots.Stamped[batch] // what the last seal took, as far as it is not enqueued; the slot removed last comes first
 	turned  slots.Chain          // the part of it that was reversed, and comes after the rest
-	waiting slots.Timeline[batch]
-	waits   uint32   // slots in sealed, turned and waiting
-	joinAt  int      // how many batches there must be to be joined
-	added   int      // how many have come since batches were joined; they pay for that
-	apart   []uint64 // for joinIfMany: a bit for each batch
+	waiting batches
+	waits   uint32 // slots in sealed, turned and waiting
 
-	seals     uint64    // how many there were
-	fences    []uint64  // the numbers of goals that are set, in order: a batch up to one gets no slots of later seals
-	fenceRoom [1]uint64 // where fences begins, so that a Synchronize that need not wait allocates nothing
-	unpaid    int64     // slots that were sealed, and for which no removal has paid a round; less those that have, and are in limbo
+	seals  uint64 // how many there were
+	unpaid int64  // slots that were sealed, and for which no removal has paid a round; less those that have, and are in limbo
 
 	frontier epoch.Frontier // which stamps have passed
 	newer    bool           // what is sealed was sealed after the last scan
@@ -66,11 +46,9 @@ type backlog struct {
 // init makes a zero backlog ready.
 func (b *backlog) init(a *Arena) {
 	b.arena = a
-	b.fences = b.fenceRoom[:0]
+	b.waiting.init(a)
 	b.frontier.Init(a.Domain, a.Replays)
 	if a.Fixed {
-		b.waiting = slots.Timeline[batch]{List: make([]slots.Stamped[batch], 0, min(fixedBatches, a.Capacity+2)), Fixed: true}
-		b.apart = make([]uint64, 0, (fixedBatches+63)/64)
 		b.runs = make([]uint64, 0, runsMost)
 	}
 }
@@ -224,14 +202,14 @@ func (b *backlog) enqueue(oldest uint64, limit int) (visits int) {
 	if !a.stampPerSlot || passed {
 		if source.N > 0 {
 			b.sealed.Body.Chain = *source
-			b.append(b.sealed.Stamp, &b.sealed.Body)
+			b.waiting.append(b.sealed.Stamp, &b.sealed.Body)
 			b.sealed.Body.Chain, b.turned = slots.Chain{}, slots.Chain{}
 		}
 		return visits
 	}
 	for ; source.N > 0 && visits < limit; visits++ {
 		slot, i, word := source.TakeFirst(&a.Table)
-		b.file(slot, i, word, a.Table.StampOf(i, b.sealed.Stamp))
+		b.waiting.file(slot, i, word, a.Table.StampOf(i, b.sealed.Stamp), b.sealed.Body.number)
 	}
 	return visits
 }
@@ -247,7 +225,7 @@ func (b *backlog) step(oldest uint64, cuts bool) *slots.Chain {
 		cost.Batches(1)
 		first := b.waiting.Entry(0)
 		if cuts && b.arena.stampPerSlot && first.Body.leastStamp < oldest && oldest <= first.Stamp {
-			b.cut(oldest)
+			b.waiting.cut(oldest)
 			continue
 		}
 		if first.Stamp < oldest {
@@ -297,7 +275,8 @@ func (b *backlog) endRun(n uint32, left slots.Stamped[batch]) {
 	b.runs = slices.Delete(b.runs, k, k+1)
 	b.inResets -= n
 	if left.Body.N > 0 {
-		b.putBack(left)
+		b.waits += left.Body.N
+		b.waiting.putBack(left)
 	}
 }
 
@@ -312,7 +291,7 @@ func (b *backlog) retire(stamp, leastStamp uint64, c slots.Chain) (paid uint32) 
 	if last := b.waiting.Youngest(); last != nil {
 		stamp = max(stamp, last.Stamp)
 	}
-	b.append(stamp, &batch{Chain: c, leastStamp: leastStamp, number: b.seals})
+	b.waiting.append(stamp, &batch{Chain: c, leastStamp: leastStamp, number: b.seals})
 	b.waits += c.N
 	b.mix() // c was removed after the last scan
 	paid = b.pay(c.N)
@@ -327,10 +306,25 @@ func (b *backlog) size() uint32 { return b.waits }
 func (b *backlog) resetting() uint32 { return b.inResets }
 
 // bytes returns the memory of the lists.
-func (b *backlog) bytes() (n int64) {
-	for k := range b.waiting.Len() {
-		n += b.waiting.Entry(k).Body.Arrays.Bytes()
-	}
-	return n + int64(cap(b.waiting.List))*int64(unsafe.Sizeof(slots.Stamped[batch]{})) +
-		int64(cap(b.runs)+cap(b.apart)+cap(b.fences)-len(b.fenceRoom))*8
+func (b *backlog) bytes() int64 { return b.waiting.bytes() + 8*int64(cap(b.runs)) }
+
+// delayed returns how many slots wait for a guard, if the oldest one has that epoch, and not for a Reset
+// alone; and the least stamp of one in a batch, or epoch.NoPin.
+func (b *backlog) delayed(oldest uint64) (n uint32, least uint64) {
+	passed, least := b.waiting.passed(oldest)
+	return b.waits - passed, least
+}
+
+// record notes in o what an order has of the backlog, and restore puts it back, in a new arena.
+func (b *backlog) record(r *recorder, o *order) {
+	o.seals = b.seals
+	o.sealed, o.turned = r.queued(&b.sealed), r.chain(&b.turned, &b.sealed.Stamp)
+	b.waiting.record(r, o)
+}
+
+func (b *backlog) restore(l *lister, o *order) {
+	b.seals = o.seals
+	b.turned = l.chain(&o.turned)
+	b.sealed = slots.Stamped[batch]{Stamp: l.stamp[o.sealed.age], Body: l.batch(&o.sealed)}
+	b.waits = b.turned.N + b.sealed.Body.N + b.waiting.restore(l, o)
 }

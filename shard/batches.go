@@ -3,27 +3,81 @@ package shard
 import (
 	"math"
 	"slices"
+	"unsafe"
 
 	"coatcheck/epoch"
 	"coatcheck/internal/cost"
 	"coatcheck/shard/slots"
 )
 
-// file puts a slot into the batch of its stamp. Mostly that is the last: a goroutine stamps a
-// slot that it removed, and pushes it on limbo at once.
-func (b *backlog) file(slot *slots.Hook, i uint32, word, stamp uint64) {
-	k, found := b.place(stamp)
+// batch has slots that pass together. Its stamp is at least that of each slot.
+type batch struct {
+	slots.Chain
+	leastStamp uint64   // no slot's stamp is below it
+	number     uint64   // the least number of a seal that had one of its slots
+	cleared    progress // of ClearExpired
+}
+
+// progress says how far ClearExpired has come with a batch that has passed: it has left the last
+// slots, from slot at on. A round may have taken some of these.
+type progress struct {
+	call       uint32 // in which it began, or 0
+	foundHeld  bool   // it found a slot that was held
+	next, left uint32
+}
+
+// appended notes that n slots were put behind the others, from slot i on.
+func (p *progress) appended(i, n uint32) {
+	if p.left == 0 {
+		p.next = i
+	}
+	p.left += n
+}
+
+// batches are those of a backlog, in the order of their stamps: which slots are in one, which of them are
+// joined, and which wait for a Synchronize. Only its methods use its fields, here and in expired.go.
+//
+// Stamps differ only if a guard was pinned in between, and it may be gone. Two batches are
+// joined if no guard stands between their stamps, since they pass at the same moment then. So
+// there are hardly more batches than guards. Without stamps per slot, a sealed part of 16
+// slots or more stays a batch of its own, and a batch that a magazine gave away is joined to none
+// without arrays. So there is at most one batch for each 8 slots.
+type batches struct {
+	slots.Timeline[batch]
+	arena  *Arena
+	joinAt int      // how many there must be to be joined
+	added  int      // how many have come since they were joined; they pay for that
+	apart  []uint64 // for joinIfMany: a bit for each batch
+
+	fences    []uint64  // the numbers of goals that are set, in order: a batch up to one gets no slots of later seals
+	fenceRoom [1]uint64 // where fences begins, so that a Synchronize that need not wait allocates nothing
+}
+
+// init makes an empty list.
+func (l *batches) init(a *Arena) {
+	l.arena = a
+	l.fences = l.fenceRoom[:0]
+	if a.Fixed {
+		l.Timeline = slots.Timeline[batch]{List: make([]slots.Stamped[batch], 0, min(fixedBatches, a.Capacity+2)), Fixed: true}
+		l.apart = make([]uint64, 0, (fixedBatches+63)/64)
+	}
+}
+
+// file puts a slot of the seal with a number into the batch of its stamp. Mostly that is the last: a
+// goroutine stamps a slot that it removed, and pushes it on limbo at once.
+func (l *batches) file(slot *slots.Hook, i uint32, word, stamp, number uint64) {
+	k, found := l.place(stamp, number)
 	if !found {
-		if b.waiting.Len() >= waitingMost {
-			b.joinIfMany()
-			k, found = b.place(stamp)
+		if l.Len() >= waitingMost {
+			l.joinIfMany()
+			k, found = l.place(stamp, number)
 		}
 		if !found {
-			b.waiting.Insert(k, stamp, batch{leastStamp: stamp, number: b.sealed.Body.number})
-			b.countBatch()
+			l.Insert(k, stamp, batch{leastStamp: stamp, number: number})
+			l.countBatch()
 		}
 	}
-	body := &b.waiting.Entry(k).Body
+	body := &l.Entry(k).Body
 	if body.N > 0 && body.Last == nil {
 		body.Prepend(slot, i, word) // it was enqueued whole, and waits for Resets
 		body.cleared = progress{}
@@ -33,14 +87,13 @@ func (b *backlog) file(slot *slots.Hook, i uint32, word, stamp uint64) {
 	}
 }
 
-// place returns which batch is that of a stamp, or would be if there were one. A batch that
-// Synchronize waits for gets no slots of later seals, even if their stamps are equal.
-func (b *backlog) place(stamp uint64) (k int, found bool) {
-	l := &b.waiting
+// place returns which batch is that of a slot with a stamp, of the seal with a number, or would be if there
+// were one. A batch that Synchronize waits for gets no slots of later seals, even if their stamps are equal.
+func (l *batches) place(stamp, number uint64) (k int, found bool) {
 	if k = l.Len() - 1; k < 0 || l.Entry(k).Stamp != stamp {
 		k = l.Find(stamp)
 	}
-	for k < l.Len() && l.Entry(k).Stamp == stamp && b.fenced(l.Entry(k).Body.number, b.sealed.Body.number) {
+	for k < l.Len() && l.Entry(k).Stamp == stamp && l.fenced(l.Entry(k).Body.number, number) {
 		k++
 	}
 	return k, k < l.Len() && l.Entry(k).Body.leastStamp <= stamp
@@ -50,29 +103,29 @@ func (b *backlog) place(stamp uint64) (k int, found bool) {
 // a call of Synchronize waits for the batch, and not for these.
 //
 // The wrong version knows only the last call. What is removed between two calls puts off the first.
-func (b *backlog) fenced(waits, number uint64) bool {
-	return len(b.fences) > 0 && b.fencedSlow(waits, number) // asked for each slot, mostly for nothing
+func (l *batches) fenced(waits, number uint64) bool {
+	return len(l.fences) > 0 && l.fencedSlow(waits, number) // asked for each slot, mostly for nothing
 }
 
-func (b *backlog) fencedSlow(waits, number uint64) bool {
-	k, _ := slices.BinarySearch(b.fences, waits)
-	return k < len(b.fences) && b.fences[k] < number
+func (l *batches) fencedSlow(waits, number uint64) bool {
+	k, _ := slices.BinarySearch(l.fences, waits)
+	return k < len(l.fences) && l.fences[k] < number
 }
 
 // append makes c the last batch, or a part of it.
-func (b *backlog) append(stamp uint64, c *batch) {
+func (l *batches) append(stamp uint64, c *batch) {
 	if c.N < spliceLeast && c.Last == nil {
-		c.FindLast(&b.arena.Table) // so that small batches can always be joined
+		c.FindLast(&l.arena.Table) // so that small batches can always be joined
 	}
-	last := b.waiting.Youngest()
-	if last != nil && last.Stamp == stamp && !b.fenced(last.Body.number, c.number) && join(&last.Body, c) {
+	last := l.Youngest()
+	if last != nil && last.Stamp == stamp && !l.fenced(last.Body.number, c.number) && join(&last.Body, c) {
 		return
 	}
-	if b.waiting.Len() >= waitingMost {
-		b.joinIfMany()
+	if l.Len() >= waitingMost {
+		l.joinIfMany()
 	}
-	b.waiting.Add(stamp, *c)
-	b.countBatch()
+	l.Add(stamp, *c)
+	l.countBatch()
 }
 
 // join puts the slots of b behind those of a. It reports false if the end of a is not known, since
@@ -90,16 +143,14 @@ func join(a, b *batch) bool {
 }
 
 // putBack gives back slots of a run that wait again, before the others that a fence does not keep apart.
-func (b *backlog) putBack(left slots.Stamped[batch]) {
-	b.waits += left.Body.N
-	l := &b.waiting
+func (l *batches) putBack(left slots.Stamped[batch]) {
 	k := l.Find(left.Stamp)
-	for k < l.Len() && l.Entry(k).Stamp == left.Stamp && b.fenced(l.Entry(k).Body.number, left.Body.number) {
+	for k < l.Len() && l.Entry(k).Stamp == left.Stamp && l.fenced(l.Entry(k).Body.number, left.Body.number) {
 		k++
 	}
 	if k < l.Len() {
 		next := &l.Entry(k).Body
-		if next.leastStamp <= left.Stamp && !b.fenced(left.Body.number, next.number) {
+		if next.leastStamp <= left.Stamp && !l.fenced(left.Body.number, next.number) {
 			join(&left.Body, next) // ClearExpired begins anew, but there is a Reset
 			*next = left.Body
 			return
@@ -120,46 +171,44 @@ func (b *backlog) putBack(left slots.Stamped[batch]) {
 // The scan misses a Pin that has read the epoch and not yet claimed its cell. Its epoch may lie
 // between the stamps of a joined batch. Then the guard delays the whole batch, until an insertion
 // would be refused, which cuts the batch in two.
-func (b *backlog) joinIfMany() {
-	l := &b.waiting
+func (l *batches) joinIfMany() {
 	if l.Len() == waitingMost {
-		b.joinAt = waitingMost // it was shorter, or may be joined again
+		l.joinAt = waitingMost // it was shorter, or may be joined again
 	}
-	if l.Len() < b.joinAt && !(b.arena.Fixed && l.Len() == cap(l.List)) {
+	if l.Len() < l.joinAt && !(l.arena.Fixed && l.Len() == cap(l.List)) {
 		return
 	}
 	l.CloseUp()
 	words := (l.Len() + 63) / 64
-	b.apart = slices.Grow(b.apart[:0], words)[:words]
-	clear(b.apart)
-	paid, last := b.added*cellsABatch, uint64(epoch.NoPin)
-	if b.arena.Replays {
+	l.apart = slices.Grow(l.apart[:0], words)[:words]
+	clear(l.apart)
+	paid, last := l.added*cellsABatch, uint64(epoch.NoPin)
+	if l.arena.Replays {
 		paid = math.MaxInt // a copy has other cells, and does not know how many batches came
 	}
-	if !b.arena.Domain.Epochs(paid, func(e uint64) {
+	if !l.arena.Domain.Epochs(paid, func(e uint64) {
 		if e == last {
 			return // guards of one time
 		}
 		last = e
 		if k := l.Find(e); k < l.Len() { // it delays that batch, and not the one before
-			b.apart[k/64] |= 1 << (k % 64)
+			l.apart[k/64] |= 1 << (k % 64)
 		}
 	}) {
 		return
 	}
 	cost.Batches(l.Len())
-	b.joinNeighbours()
-	b.joinAt, b.added = 2*l.Len(), 0
+	l.joinNeighbours()
+	l.joinAt, l.added = 2*l.Len(), 0
 }
 
 // joinNeighbours joins each batch to the one before it, if it is not apart from it and it is
 // possible.
-func (b *backlog) joinNeighbours() {
-	l := &b.waiting
+func (l *batches) joinNeighbours() {
 	n := 0
 	for k := 1; k < len(l.List); k++ {
 		into, next := &l.List[n], &l.List[k]
-		if b.apart[k/64]&(1<<(k%64)) == 0 && !b.fenced(into.Body.number, next.Body.number) && join(&into.Body, &next.Body) {
+		if l.apart[k/64]&(1<<(k%64)) == 0 && !l.fenced(into.Body.number, next.Body.number) && join(&into.Body, &next.Body) {
 			into.Stamp = next.Stamp
 			continue
 		}
@@ -172,8 +221,8 @@ func (b *backlog) joinNeighbours() {
 
 // cut cuts the first batch in two: what has passed if the oldest guard has that epoch, and the
 // rest. It visits all slots of the batch. Batches need it that were joined, or enqueued whole.
-func (b *backlog) cut(oldest uint64) {
-	a, first := b.arena, b.waiting.Entry(0)
+func (l *batches) cut(oldest uint64) {
+	a, first := l.arena, l.Entry(0)
 	passed := batch{leastStamp: first.Body.leastStamp, number: first.Body.number}
 	late := batch{leastStamp: first.Stamp, number: first.Body.number}
 	latest := uint64(0)
@@ -194,131 +243,78 @@ func (b *backlog) cut(oldest uint64) {
 		first.Body = late
 	default:
 		first.Body = late
-		b.waiting.Insert(0, latest, passed)
+		l.Insert(0, latest, passed)
 	}
 }
 
 // countBatch counts a batch that pays for a join.
-func (b *backlog) countBatch() { b.added = min(b.added+1, maxAdded) }
+func (l *batches) countBatch() { l.added = min(l.added+1, maxAdded) }
 
 // maxAdded keeps added far from overflow. So many batches pay for more cells than there ever are.
 const maxAdded = 1 << 24
 
-// delayed returns how many slots wait for a guard, if the oldest one has that epoch, and not for
-// a Reset alone.
-func (b *backlog) delayed(oldest uint64) (n uint32) {
-	n = b.waits
-	for k := 0; k < b.waiting.Len() && b.waiting.Entry(k).Stamp < oldest; k++ {
+// passed returns how many slots are in batches that have passed, if the oldest guard has that epoch. least
+// is the least stamp of a slot that waits for a guard; or epoch.NoPin if there is none. Without stamps of
+// their own, slots have the stamp of their batch.
+func (l *batches) passed(oldest uint64) (n uint32, least uint64) {
+	for k := range l.Len() {
 		cost.Batches(1)
-		n -= b.waiting.Entry(k).Body.N
-	}
-	return n
-}
-
-// leastDelayed returns the least stamp of a slot that waits for a guard, if the oldest one has that
-// epoch, and not for a Reset alone; or epoch.NoPin if there is none. Without stamps of their own,
-// slots have the stamp of their batch.
-func (b *backlog) leastDelayed(oldest uint64) uint64 {
-	for k := range b.waiting.Len() {
-		cost.Batches(1)
-		switch w := b.waiting.Entry(k); {
+		switch w := l.Entry(k); {
 		case w.Stamp < oldest:
-		case b.arena.stampPerSlot:
-			return w.Body.leastStamp
+			n += w.Body.N
+		case l.arena.stampPerSlot:
+			return n, w.Body.leastStamp
 		default:
-			return w.Stamp
+			return n, w.Stamp
 		}
 	}
-	return epoch.NoPin
+	return n, epoch.NoPin
 }
 
-// setGoal seals limbo if it can, for a Synchronize. It returns the number of the last seal that has a
-// slot of those that were removed before. That is the next one, if the one before is not enqueued yet.
-// Until dropGoal, batches up to that number get no slots of later seals.
-func (b *backlog) setGoal(limbo *slots.Limbo) (number uint64) {
-	if number = b.seals + 1; b.unsorted() == 0 || limbo.Size() == 0 {
-		b.seal(limbo)
-		number = b.seals
-	}
-	b.fences = append(b.fences, number)
-	return number
-}
-
-func (b *backlog) dropGoal(number uint64) {
-	k, _ := slices.BinarySearch(b.fences, number)
-	b.fences = slices.Delete(b.fences, k, k+1)
-}
-
-// hasGoal reports whether a goal is set.
-func (b *backlog) hasGoal() bool { return len(b.fences) > 0 }
-
-// unsortedOf reports whether slots of the seal with that number, or of one before, are not enqueued,
-// or not even sealed.
-func (b *backlog) unsortedOf(number uint64) bool {
-	return b.seals < number || b.sealed.Body.number <= number && b.unsorted() > 0
-}
-
-// reached reports whether every slot of the seal with that number and of those before has been
-// reclaimed, except what holds keep.
-func (b *backlog) reached(number uint64) bool {
-	if b.unsortedOf(number) {
-		return false
-	}
-	for k := range b.waiting.Len() {
+// upTo reports whether a batch has slots of the seal with that number, or of one before.
+func (l *batches) upTo(number uint64) bool {
+	for k := range l.Len() {
 		cost.Batches(1)
-		if b.waiting.Entry(k).Body.number <= number {
-			return false
-		}
-	}
-	return !slices.ContainsFunc(b.runs, func(run uint64) bool { return run <= number })
-}
-
-// clear zeroes the values of what has passed, if the oldest guard has that epoch, for the call of
-// ClearExpired with that number. It holds clearing alone. It reports whether it left some for another
-// step.
-//
-// What is not in a batch of its own is little, and is visited in each step.
-func (b *backlog) clear(c *recycler, call uint32, oldest uint64) (unfinished bool) {
-	c.zero(b.sealed.Body.Top(), b.sealed.Body.N, b.sealed.Stamp, oldest)
-	c.zero(b.turned.Top(), b.turned.N, b.sealed.Stamp, oldest)
-	room := uint32(clearMost)
-	for k := 0; k < b.waiting.Len() && b.waiting.Entry(k).Stamp < oldest; k++ {
-		body := &b.waiting.Entry(k).Body
-		p := &body.cleared
-		if p.call == 0 || p.left > body.N || p.foundHeld && p.left == 0 && p.call != call {
-			*p = progress{call: call, next: body.Top(), left: body.N}
-		}
-		n := min(p.left, room)
-		next, held := c.zero(p.next, n, 0, oldest)
-		p.next, p.foundHeld = next, p.foundHeld || held
-		p.left -= n
-		if room -= n; room == 0 {
+		if l.Entry(k).Body.number <= number {
 			return true
 		}
 	}
 	return false
 }
 
-// sealNumber returns the number of the last seal.
-func (b *backlog) sealNumber() uint64 { return b.seals }
+// setFence keeps batches up to a number apart from later seals, until dropFence.
+func (l *batches) setFence(number uint64) { l.fences = append(l.fences, number) }
 
-// record notes in o what an order has of the backlog, and restore puts it back, in a new arena.
-func (b *backlog) record(r *recorder, o *order) {
-	o.joinAt, o.seals = uint64(b.joinAt), b.seals
-	o.sealed, o.turned = r.queued(&b.sealed), r.chain(&b.turned, &b.sealed.Stamp)
-	for k := range b.waiting.Len() {
-		o.waiting = append(o.waiting, r.queued(b.waiting.Entry(k)))
+func (l *batches) dropFence(number uint64) {
+	k, _ := slices.BinarySearch(l.fences, number)
+	l.fences = slices.Delete(l.fences, k, k+1)
+}
+
+// hasFence reports whether there is a fence.
+func (l *batches) hasFence() bool { return len(l.fences) > 0 }
+
+// bytes returns the memory of the list and of the batches' arrays.
+func (l *batches) bytes() (n int64) {
+	for k := range l.Len() {
+		n += l.Entry(k).Body.Arrays.Bytes()
+	}
+	return n + int64(cap(l.List))*int64(unsafe.Sizeof(slots.Stamped[batch]{})) + int64(cap(l.apart)+cap(l.fences)-len(l.fenceRoom))*8
+}
+
+// record is backlog.record for batches, and restore is backlog.restore. It returns how many slots they have.
+func (l *batches) record(r *recorder, o *order) {
+	o.joinAt = uint64(l.joinAt)
+	for k := range l.Len() {
+		o.waiting = append(o.waiting, r.queued(l.Entry(k)))
 	}
 }
 
-func (b *backlog) restore(l *lister, o *order) {
-	b.turned = l.chain(&o.turned)
-	b.sealed = slots.Stamped[batch]{Stamp: l.stamp[o.sealed.age], Body: l.batch(&o.sealed)}
-	b.waits = b.turned.N + b.sealed.Body.N
+func (l *batches) restore(from *lister, o *order) (n uint32) {
+	l.joinAt = int(o.joinAt)
 	for k := range o.waiting {
 		q := &o.waiting[k]
-		b.waiting.Add(l.stamp[q.age], l.batch(q))
-		b.waits += uint32(len(q.slots))
+		l.Add(from.stamp[q.age], from.batch(q))
+		n += uint32(len(q.slots))
 	}
-	b.joinAt, b.seals = int(o.joinAt), o.seals
+	return n
 }

@@ -78,18 +78,36 @@ func (k *known) clear(c *recycler, seals, head, stamp, oldest uint64) {
 	}
 }
 
-// progress says how far ClearExpired has come with a batch that has passed: it has left the last
-// slots, from slot at on. A round may have taken some of these.
-type progress struct {
-	call       uint32 // in which it began, or 0
-	foundHeld  bool   // it found a slot that was held
-	next, left uint32
+// clear zeroes the values of what has passed, if the oldest guard has that epoch, for the call of
+// ClearExpired with that number. It holds clearing alone. It reports whether it left some for another
+// step.
+//
+// What is not in a batch of its own is little, and is visited in each step.
+func (b *backlog) clear(c *recycler, call uint32, oldest uint64) (unfinished bool) {
+	c.zero(b.sealed.Body.Top(), b.sealed.Body.N, b.sealed.Stamp, oldest)
+	c.zero(b.turned.Top(), b.turned.N, b.sealed.Stamp, oldest)
+	return b.waiting.clear(c, call, oldest)
 }
 
-// appended notes that n slots were put behind the others, from slot i on.
-func (p *progress) appended(i, n uint32) {
-	if p.left == 0 {
-		p.next = i
+// clear is backlog.clear for batches.
+func (l *batches) clear(c *recycler, call uint32, oldest uint64) (unfinished bool) {
+	room := uint32(clearMost)
+	for k := 0; k < l.Len() && l.Entry(k).Stamp < oldest; k++ {
+		body := &l.Entry(k).Body
+		p := &body.cleared
+		if p.call == 0 || p.left > body.N || p.foundHeld && p.left == 0 && p.call != call {
+			*p = progress{call: call, next: body.Top(), left: body.N}
+		}
+		n := min(p.left, room)
+		next, held := c.zero(p.next, n, 0, oldest)
+		p.next, p.foundHeld = next, p.foundHeld || held
+		p.left -= n
+		if room -= n; room == 0 {
+			return true
+		}
 	}
-	p.left += n
+	return false
 }
+
+// sealNumber returns the number of the last seal.
+func (b *backlog) sealNumber() uint64 { return b.seals }

@@ -159,8 +159,9 @@ func (d *verdict) refuseLocked(s *shard) error {
 			again = again || r.moved
 			unfinished = r.unfinished
 		}
-		wait += int64(o.backlog.delayed(pins.Oldest))
-		leastStamp = min(leastStamp, o.backlog.leastDelayed(pins.Oldest))
+		waits, least := o.backlog.delayed(pins.Oldest)
+		wait += int64(waits)
+		leastStamp = min(leastStamp, least)
 	}
 	d.grow = !again && d.left && a.mayGrow(wait)
 	// A look-up's own pin is in the way of some. Without one, least may be that of a batch which is not

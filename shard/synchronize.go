@@ -2,8 +2,10 @@ package shard
 
 import (
 	"context"
+	"slices"
 
 	"coatcheck/epoch"
+	"coatcheck/shard/slots"
 )
 
 // goal is what Synchronize waits for in one shard: that all slots have been reclaimed that were in
@@ -108,4 +110,38 @@ func (g *goal) leave() {
 func (g *goal) end() {
 	g.shard.backlog.dropGoal(g.number)
 	g.set = false
+}
+
+// What a backlog knows of goals.
+
+// setGoal seals limbo if it can, for a Synchronize. It returns the number of the last seal that has a
+// slot of those that were removed before. That is the next one, if the one before is not enqueued yet.
+// Until dropGoal, batches up to that number get no slots of later seals.
+func (b *backlog) setGoal(limbo *slots.Limbo) (number uint64) {
+	if number = b.seals + 1; b.unsorted() == 0 || limbo.Size() == 0 {
+		b.seal(limbo)
+		number = b.seals
+	}
+	b.waiting.setFence(number)
+	return number
+}
+
+func (b *backlog) dropGoal(number uint64) { b.waiting.dropFence(number) }
+
+// hasGoal reports whether a goal is set.
+func (b *backlog) hasGoal() bool { return b.waiting.hasFence() }
+
+// unsortedOf reports whether slots of the seal with that number, or of one before, are not enqueued,
+// or not even sealed.
+func (b *backlog) unsortedOf(number uint64) bool {
+	return b.seals < number || b.sealed.Body.number <= number && b.unsorted() > 0
+}
+
+// reached reports whether every slot of the seal with that number and of those before has been
+// reclaimed, except what holds keep.
+func (b *backlog) reached(number uint64) bool {
+	if b.unsortedOf(number) || b.waiting.upTo(number) {
+		return false
+	}
+	return !slices.ContainsFunc(b.runs, func(run uint64) bool { return run <= number })
 }
