@@ -21,7 +21,8 @@ func (a *Arena) recycler() recycler { return recycler{a, a.hasHolds()} } // obse
 
 // keepsAll reports whether each slot has another life, and none is held.
 func (c *recycler) keepsAll() bool {
-	return c.arena.spentInLimbo() == 0 && !c.asksHolds && c.arena.skips.Load() == nil
+	_, ending := c.arena.Table.Spent()
+	return ending == 0 && !c.asksHolds && c.arena.skips.Load() == nil
 }
 
 // renewsNone reports whether no value must be made ready for another life.
@@ -271,7 +272,7 @@ func (c *recycler) skip(slot *slots.Hook, i uint32, word uint64) uint64 {
 	if previous := slots.Generation(word); previous != slots.Spent {
 		word = slots.Pack(later(previous, n), slots.Low(word))
 		if slots.Generation(word) == slots.Spent {
-			a.spent.Add(1)
+			a.Table.CountSpent()
 		}
 		slot.Set(word) // before the number is taken: a snapshot reads the number, and then the word
 	}

@@ -116,4 +116,4 @@ func (m *Magazine) Inspect() (ready, bag []uint64) {
 func (m *Magazine) View() *slots.PageTable { return m.view.Load() }
 
 // SpentInLimbo returns how many slots in limbo or in the backlog count as exhausted soon.
-func (a *Arena) SpentInLimbo() int64 { return a.spentInLimbo() }
+func (a *Arena) SpentInLimbo() int64 { _, waiting := a.Table.Spent(); return waiting }

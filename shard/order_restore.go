@@ -138,8 +138,7 @@ func (l *lister) countRest(o *order) (c Census) {
 			o.free.slots = append(o.free.slots, place{index: uint64(i), generation: uint64(g)})
 		}
 	}
-	a.spent.Store(int64(c.exhausted + waiting))
-	a.Table.RestoreExhausted(int64(c.exhausted))
+	a.Table.RestoreSpent(c.exhausted, waiting)
 	return c
 }
 

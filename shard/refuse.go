@@ -132,7 +132,7 @@ func (d *verdict) takeLocked(s *shard) {
 // One scan serves all shards, since each is sealed before it.
 func (d *verdict) refuseLocked(s *shard) error {
 	a := s.arena
-	if uint64(a.spent.Load()) >= a.Slots {
+	if spent, _ := a.Table.Spent(); uint64(spent) >= a.Slots {
 		return exhausted{a}
 	}
 	// Slots that wait for a guard or a Ref. Parked ones are counted before the seals: a Drop puts its

@@ -3,7 +3,6 @@ package shard
 import (
 	"math/bits"
 
-	"coatcheck/internal/atom"
 	"coatcheck/internal/hint"
 	"coatcheck/shard/slots"
 )
@@ -92,7 +91,9 @@ func (s *shard) retire(slot *slots.Hook, h, seen uint64) {
 		if a.stampPerSlot { // stamp, which is too long to be inlined
 			a.Table.SetStamp(slots.Low(h), a.Domain.Stamp())
 		}
-		a.countLast(h)
+		if h >= slots.LastLife {
+			a.Table.CountSpent()
+		}
 	}
 	if !s.limbo.PushOne(seen, slots.Low(h)) {
 		s.push(slot, h, seen)
@@ -247,36 +248,12 @@ func (r *Removals) End() {
 	r.shard.retireChain(&c, Now)
 }
 
-// exhaustion counts the slots of an arena that have used up their generations.
-type exhaustion struct {
-	// spent counts slots that have left their last generation. Those whose grace period is over
-	// are exhausted (Table).
-	//
-	//	writers  countLast and burn, before the slot is pushed on limbo or dropped; skip, for the
-	//	         slot's owner; RetireUnborn and countRest, in a new arena
-	//	readers  spentInLimbo, refuseLocked
-	//	moves    it grows; exhausted never passes a spent that is read later
-	spent atom.Int64
-}
-
 // note gives slot i, which was unlinked from h, its epoch stamp, and counts the end of a last life.
 func (a *Arena) note(h uint64) {
 	a.stamp(slots.Low(h))
-	a.countLast(h)
-}
-
-// countLast counts the end of the life that h names if it is a slot's last.
-func (e *exhaustion) countLast(h uint64) {
 	if h >= slots.LastLife {
-		e.spent.Add(1)
+		a.Table.CountSpent()
 	}
-}
-
-// spentInLimbo returns how many slots in limbo have used up their generations. A slot is counted in
-// spent before it is pushed on limbo, so the reclaimer of its batch sees it counted.
-func (a *Arena) spentInLimbo() int64 {
-	exhausted := a.Table.Exhausted() // first: it never passes a spent that is read later
-	return a.spent.Load() - exhausted
 }
 
 // burn ends the next life of a vacant slot, that with a generation, which does not begin. It returns the
@@ -284,7 +261,7 @@ func (a *Arena) spentInLimbo() int64 {
 // caller owns the slot, and no other goroutine can see it.
 func (a *Arena) burn(slot *slots.Hook, generation, link uint32) (word uint64, ok bool) {
 	if generation == slots.LastGeneration {
-		a.spent.Add(1)
+		a.Table.CountSpent()
 		slot.Set(slots.Pack(slots.Spent, slots.None))
 		a.Clear(slot)
 		a.Table.CountExhausted()

@@ -212,7 +212,6 @@ type Arena struct {
 
 	_ [56]byte // all operations read the fields above, and few write those below; a word of 8 bytes comes before
 
-	exhaustion
 	holds
 	verdicts verdicts
 	refusals refusals

@@ -77,8 +77,7 @@ func (a *Arena) RetireUnborn(lives uint32) (c Census) {
 	if skips != nil && skips.left.Load() == 0 {
 		a.skips.Store(nil)
 	}
-	a.spent.Store(int64(c.exhausted))
-	a.Table.RestoreExhausted(int64(c.exhausted))
+	a.Table.RestoreSpent(c.exhausted, 0)
 	return c
 }
 

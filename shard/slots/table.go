@@ -103,10 +103,18 @@ type Table struct {
 	// exhausted counts the slots that have used up their generations and whose grace period is
 	// over. They are in no list.
 	//
-	//	writers  CountExhausted; RestoreExhausted, in a new table
+	//	writers  CountExhausted; RestoreSpent, in a new table
 	//	readers  Bound; Exhausted
 	//	moves    it grows
 	exhausted atom.Int64
+
+	// spent counts the slots that have left their last generation: the exhausted ones, and those that
+	// wait to be.
+	//
+	//	writers  CountSpent, before the slot is pushed on limbo or dropped; RestoreSpent, in a new table
+	//	readers  Spent
+	//	moves    it grows; exhausted never passes a spent that is read later
+	spent atom.Int64
 
 	// RecommitRange is the rest of the pages that Trim gave up and that were brought back last:
 	// a run, as in shard.fresh.
@@ -203,8 +211,23 @@ func (t *Table) Exhausted() int64 { return t.exhausted.Load() }
 // CountExhausted counts one more. It is in no list.
 func (t *Table) CountExhausted() { t.exhausted.Add(1) }
 
-// RestoreExhausted sets the number in a table that no other goroutine has.
-func (t *Table) RestoreExhausted(n int64) { t.exhausted.Store(n) }
+// CountSpent counts one more slot that has left its last generation. The caller owns it.
+func (t *Table) CountSpent() { t.spent.Add(1) }
+
+// Spent returns how many slots have left their last generation, and how many of them still wait to be
+// exhausted. A slot is counted before it is pushed on limbo, so the reclaimer of its batch finds it.
+func (t *Table) Spent() (n, waiting int64) {
+	exhausted := t.exhausted.Load() // first: it never passes a spent that is read later
+	n = t.spent.Load()
+	return n, n - exhausted
+}
+
+// RestoreSpent sets the numbers in a table that no other goroutine has: of slots that are exhausted, and
+// of those that wait to be.
+func (t *Table) RestoreSpent(exhausted, waiting uint64) {
+	t.exhausted.Store(int64(exhausted))
+	t.spent.Store(int64(exhausted + waiting))
+}
 
 // WithMemory returns how many of the slots below bound have been given memory. The last page may
 // have more.
