@@ -30,7 +30,9 @@ type Frontier struct {
 	free   bool // scans cost nothing
 }
 
-// Init makes a zero Frontier ready. If free is true, its scans cost nothing.
+// Init makes a zero Frontier ready. If free is true, its scans cost nothing: what the owner does then
+// depends on the guards that there are, and neither on cells that guards have left nor on the number of
+// processors.
 func (f *Frontier) Init(d *Domain, free bool) { f.domain, f.free = d, free }
 
 // maxCredit keeps credit far from overflow. It pays for a scan of as many guards as fit into 16 GiB.
@@ -71,13 +73,19 @@ func (f *Frontier) Known() uint64 {
 // its parts.
 func (f *Frontier) Learn(p Pins) { f.last, f.mixed = p, false }
 
+// Price returns about how many cells a scan visits, or 0 if scans cost nothing. Any goroutine may call it,
+// since it reads what Init has set alone.
+func (f *Frontier) Price() int {
+	if f.free {
+		return 0
+	}
+	return f.domain.Scanned()
+}
+
 // spend pays for a scan, if there is the credit. What is left then pays for no more than another, so
 // that guards which come later find no savings.
 func (f *Frontier) spend() bool {
-	if f.free {
-		return true
-	}
-	price := f.domain.Scanned()
+	price := f.Price()
 	if f.credit < price {
 		return false
 	}

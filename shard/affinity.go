@@ -35,38 +35,37 @@ import (
 // takes them back one by one, neither shard has a batch to reclaim, and the slots of a cache line
 // end up in several shards. On 16 processors that halved the speed of all insertions and removals.
 
-// affinity leads from hints to shards, and has all shards.
+// affinity leads from hints to shards, and has all shards. When shards are made and buckets move, the arena
+// decides (start, spread, share).
 //
 // A goroutine loads mask before buckets, and split stores buckets before mask. So the array that it
 // loads has at least as many buckets as mask says.
 type affinity struct {
 	// mask is how many buckets there are, a power of two, less one.
 	//
-	//	writers  start, split, under verdicts.mu
+	//	writers  deal, split, under verdicts.mu
 	//	readers  Local
 	//	moves    it only grows
 	mask atom.Uint32
 
 	// buckets is the first of an array.
 	//
-	//	writers  start, split, under verdicts.mu
+	//	writers  deal, split, under verdicts.mu
 	//	readers  Local
 	//	orders   the store publishes the entries (P9)
 	buckets atom.Pointer[bucket]
 
 	// shardList has every shard, in the order in which they were made. Its array is never written again.
 	//
-	//	writers  start, add, under verdicts.mu
+	//	writers  deal, add, under verdicts.mu
 	//	readers  every loop over shards
 	//	orders   the store publishes the new shard (P9)
 	shardList atom.Pointer[shards]
-
-	arena *Arena
 }
 
 // bucket leads to the shard of the goroutines whose hints have its number in their low bits.
 //
-//	writers  start, spread, under verdicts.mu
+//	writers  deal, move, halve, split, under verdicts.mu
 //	readers  Local
 //	orders   the store publishes the shard (P9)
 type bucket struct{ shard atom.Pointer[shard] }
@@ -100,19 +99,11 @@ func (f *affinity) Local(h uint32) *shard {
 // shards returns all shards. Others may be made meanwhile, unless the caller holds verdicts.mu (I13).
 func (f *affinity) shards() shards { return *f.shardList.Load() } // observes (P9)
 
-// start makes the first n shards of an arena that no other goroutine has, and deals the hints to
-// them in equal parts. With Fixed they get so many buckets at once that goroutines can part in these.
-func (f *affinity) start(a *Arena, n int) {
-	f.arena = a
-	list := make(shards, n)
-	for i := range list {
-		list[i] = f.arena.newShard(i)
-	}
+// deal makes list all shards, in an arena that no other goroutine has, and deals the hints to them in
+// equal parts: each gets at least so many buckets, unless it has all.
+func (f *affinity) deal(list shards, perShard int) {
 	f.shardList.Store(&list)
-	k, perShard := 1, 4 // so that the parts are about equal if n is no power of two
-	if f.arena.Fixed {
-		perShard = fixedBuckets
-	}
+	k, n := 1, len(list)
 	for k < perShard*n && n > 1 && k < mostBuckets {
 		k *= 2
 	}
@@ -124,16 +115,92 @@ func (f *affinity) start(a *Arena, n int) {
 	f.mask.Store(uint32(k - 1))
 }
 
-// add makes one more shard. The caller holds verdicts.mu, and there are fewer shards than there may
-// be.
+// add makes s, which is new, one of all shards. The caller holds verdicts.mu.
 //
-// The wrong version makes a shard without verdicts.mu. A goroutine that holds the locks of all
+// The wrong version adds a shard without verdicts.mu. A goroutine that holds the locks of all
 // others and finds no slot would not look into this one, and refuse although it has some (L11).
-func (f *affinity) add() *shard {
-	old := f.shards()
-	s := f.arena.newShard(len(old))
-	list := append(slices.Clone(old), s)
+func (f *affinity) add(s *shard) {
+	list := append(slices.Clone(f.shards()), s)
 	f.shardList.Store(&list) // publishes (P9)
+}
+
+// move makes the bucket of a hint lead to another shard. The caller holds verdicts.mu.
+func (f *affinity) move(h uint32, target *shard) {
+	bucketOf(f.buckets.Load(), h>>bucketShift&f.mask.Load()).shard.Store(target) // publishes (P9)
+}
+
+// halve makes the bucket of a hint, which leads to s, and half of the others of s lead to another shard.
+// The caller holds verdicts.mu.
+func (f *affinity) halve(h uint32, s, target *shard) {
+	array, last := f.buckets.Load(), f.mask.Load()
+	mine := h >> bucketShift & last
+	k := f.bucketsOf(s, mine)
+	for i := range last + 1 {
+		if b := bucketOf(array, i); b.shard.Load() == s {
+			if k%2 == 0 { // mine is one of these
+				b.shard.Store(target) // publishes (P9)
+			}
+			k++
+		}
+	}
+}
+
+// hasOne reports whether s has a single bucket. The caller holds verdicts.mu.
+func (f *affinity) hasOne(s *shard) bool { return f.bucketsOf(s, f.mask.Load()+1) == 1 }
+
+// bucketsOf returns how many of the first n buckets lead to s. The caller holds verdicts.mu.
+func (f *affinity) bucketsOf(s *shard, n uint32) (count int) {
+	array := f.buckets.Load()
+	for i := range n {
+		if bucketOf(array, i).shard.Load() == s {
+			count++
+		}
+	}
+	return count
+}
+
+// split cuts each bucket in two. It reports false if there are as many as there may be. The caller holds
+// verdicts.mu.
+//
+// The wrong version stores the mask first. A goroutine that finds the old array by it reads beyond
+// its end.
+func (f *affinity) split() bool {
+	n := f.mask.Load() + 1
+	if n == mostBuckets {
+		return false
+	}
+	array, old := make([]bucket, 2*n), f.buckets.Load()
+	for i := range array {
+		array[i].shard.Store(bucketOf(old, uint32(i)&(n-1)).shard.Load())
+	}
+	f.buckets.Store(unsafe.SliceData(array)) // publishes (P9)
+	f.mask.Store(2*n - 1)
+	return true
+}
+
+// bytes returns the memory of the shards and the buckets.
+func (f *affinity) bytes() int64 {
+	return int64(len(*f.shardList.Load()))*int64(unsafe.Sizeof(shard{})) + int64(f.mask.Load()+1)*int64(unsafe.Sizeof(bucket{}))
+}
+
+// start makes the first n shards of an arena that no other goroutine has. With Fixed they get so many
+// buckets at once that goroutines can part in these.
+func (a *Arena) start(n int) {
+	list := make(shards, n)
+	for i := range list {
+		list[i] = newShard(a, i)
+	}
+	perShard := 4 // so that the parts are about equal if n is no power of two
+	if a.Fixed {
+		perShard = fixedBuckets
+	}
+	a.affinity.deal(list, perShard)
+}
+
+// addShard makes one more shard. The caller holds verdicts.mu, and there are fewer than there may be.
+func (a *Arena) addShard() *shard {
+	s := newShard(a, len(a.shards()))
+	a.affinity.add(s)
 	return s
 }
 
@@ -165,65 +232,23 @@ func (s *shard) contendAs(h uint32) {
 //
 // The wrong version moves one bucket to a new shard. Goroutines that come later, with other hints,
 // then mostly meet in the first shard: on 16 processors their pairs took 5 times as long.
-func (f *affinity) spread(h uint32, s *shard) {
-	if f.arena.Config.Shards == 1 || !f.arena.verdicts.mu.TryLock() {
+func (a *Arena) spread(h uint32, s *shard) {
+	if a.Config.Shards == 1 || !a.verdicts.mu.TryLock() {
 		return
 	}
-	defer f.arena.verdicts.mu.Unlock()
-	if f.Local(h) != s {
+	defer a.verdicts.mu.Unlock()
+	if a.Local(h) != s {
 		return // another call has moved it
 	}
-	if f.bucketsOf(s, f.mask.Load()+1) == 1 && !f.split() {
-		return
+	if a.affinity.hasOne(s) && (a.Fixed || !a.affinity.split()) {
+		return // with Fixed no more memory may be allocated
 	}
-	array, last := f.buckets.Load(), f.mask.Load()
-	mine := h >> bucketShift & last
-	n := len(f.shards())
-	if n == f.arena.Config.Shards {
+	if n := len(a.shards()); n == a.Config.Shards {
 		// Not s: a step of 1 to n-1.
-		target := s.next(1 + hint.Index(h*0x915F77F5, n-1)) // Steele and Vigna's multiplier
-		bucketOf(array, mine).shard.Store(target)           // publishes (P9)
+		a.affinity.move(h, s.next(1+hint.Index(h*0x915F77F5, n-1))) // Steele and Vigna's multiplier
 		return
 	}
-	k, target := f.bucketsOf(s, mine), f.add()
-	for i := range last + 1 {
-		if b := bucketOf(array, i); b.shard.Load() == s {
-			if k%2 == 0 { // mine is one of these
-				b.shard.Store(target) // publishes (P9)
-			}
-			k++
-		}
-	}
-}
-
-// bucketsOf returns how many of the first n buckets lead to s. The caller holds verdicts.mu.
-func (f *affinity) bucketsOf(s *shard, n uint32) (count int) {
-	array := f.buckets.Load()
-	for i := range n {
-		if bucketOf(array, i).shard.Load() == s {
-			count++
-		}
-	}
-	return count
-}
-
-// split cuts each bucket in two. It reports false if there are as many as there may be, or no more
-// memory may be allocated. The caller holds verdicts.mu.
-//
-// The wrong version stores the mask first. A goroutine that finds the old array by it reads beyond
-// its end.
-func (f *affinity) split() bool {
-	n := f.mask.Load() + 1
-	if n == mostBuckets || f.arena.Fixed {
-		return false
-	}
-	array, old := make([]bucket, 2*n), f.buckets.Load()
-	for i := range array {
-		array[i].shard.Store(bucketOf(old, uint32(i)&(n-1)).shard.Load())
-	}
-	f.buckets.Store(unsafe.SliceData(array)) // publishes (P9)
-	f.mask.Store(2*n - 1)
-	return true
+	a.affinity.halve(h, s, a.addShard())
 }
 
 // share returns a shard for a new magazine, which is open: one that it makes, if there are fewer shards than open
@@ -233,22 +258,17 @@ func (f *affinity) split() bool {
 // leads to a shard that another one has, and the new shard has none.
 //
 // It looks again when it has the lock. Others may have made shards meanwhile, or closed magazines.
-func (f *affinity) share() *shard {
-	tooFew := func() bool { return len(f.shards()) < min(f.arena.magazines.count(), f.arena.Config.Shards) }
+func (a *Arena) share() *shard {
+	tooFew := func() bool { return len(a.shards()) < min(a.magazines.count(), a.Config.Shards) }
 	if tooFew() {
-		f.arena.verdicts.mu.Lock()
-		defer f.arena.verdicts.mu.Unlock()
+		a.verdicts.mu.Lock()
+		defer a.verdicts.mu.Unlock()
 		if tooFew() {
-			return f.add()
+			return a.addShard()
 		}
 	}
-	list := f.shards()
-	return list[(f.arena.magazines.dealt.Add(1)-1)%uint32(len(list))] // as an int it may be negative, on 32 bits
-}
-
-// bytes returns the memory of the shards and the buckets.
-func (f *affinity) bytes() int64 {
-	return int64(len(*f.shardList.Load()))*int64(unsafe.Sizeof(shard{})) + int64(f.mask.Load()+1)*int64(unsafe.Sizeof(bucket{}))
+	list := a.shards()
+	return list[(a.magazines.dealt.Add(1)-1)%uint32(len(list))] // as an int it may be negative, on 32 bits
 }
 
 // home returns the shard that slot i, removed in s, goes home to: s itself if the slot has no

@@ -119,6 +119,10 @@ func (b *backlog) oldest() (oldest uint64, fresh bool) {
 	return oldest, fresh
 }
 
+// scanPrice returns about how many cells a scan visits; in an arena that replays 0, so that each round has
+// one. A copy of the arena has neither its cells nor, perhaps, as many processors. It needs no lock.
+func (b *backlog) scanPrice() int { return b.frontier.Price() }
+
 // known is oldest by the last scan.
 func (b *backlog) known() uint64 { return b.frontier.Known() }
 

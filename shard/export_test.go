@@ -199,8 +199,8 @@ func (k *Hold) SetHolders(n uint32) { k.count.Store(n) }
 
 const MostHolders = mostHolders
 
-// Stamp is stamp, and StampOf StampOf.
-func (a *Arena) Stamp(i uint32) { a.stamp(i) }
+// Stamp is note, and StampOf StampOf.
+func (a *Arena) Stamp(i uint32) { a.note(uint64(i)) }
 
 func (a *Arena) StampOf(i uint32, now uint64) uint64 { return a.Table.StampOf(i, now) }
 

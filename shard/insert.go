@@ -137,7 +137,7 @@ const (
 // removals (reclaimPast). A search without a scan goes on to other shards and to new memory. A scan in each would take a hundred times
 // as long as the insertion does. An insertion that would be refused scans whatever it costs.
 func (s *shard) scans() int {
-	cells := uint32(s.arena.scanned())
+	cells := uint32(s.backlog.scanPrice())
 	if cells <= freeCells {
 		return len(s.arena.shards()) + 1
 	}

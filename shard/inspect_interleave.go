@@ -83,7 +83,7 @@ func (a *Arena) Places() (addresses []unsafe.Pointer, shardType reflect.Type, bu
 // StartAgain makes an arena that was not used yet begin with n shards. The next meeting in the first
 // one moves a bucket.
 func (a *Arena) StartAgain(n int) {
-	a.start(a, n)
+	a.start(n)
 	a.shards()[0].misses.Store(patience - 1)
 }
 

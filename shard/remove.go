@@ -88,7 +88,7 @@ func (s *shard) retireMoved(k *slots.Hook, h, seen uint64) {
 func (s *shard) retire(slot *slots.Hook, h, seen uint64) {
 	a := s.arena
 	if h >= a.fastBelow {
-		if a.stampPerSlot { // stamp, which is too long to be inlined
+		if a.stampPerSlot { // note, which is too long to be inlined
 			a.Table.SetStamp(slots.Low(h), a.Domain.Stamp())
 		}
 		if h >= slots.LastLife {
@@ -166,18 +166,6 @@ func (a *Arena) Abandon(slot *slots.Hook, h uint64, mode ReclaimMode) {
 	a.Local(hint.Goroutine()).retireChain(&c, mode)
 }
 
-// stamp gives slot i, which the caller has unlinked, its epoch stamp. Without stampPerSlot it does
-// nothing: seal takes a stamp for all that it finds in limbo.
-//
-// With one stamp for all, a guard delays what was removed before it was pinned, if that is
-// sealed later. That is harmless if memory can grow. If not (Arena.stampPerSlot), a slot must not
-// wait for a guard that was pinned after its removal (L10). So each has a stamp of its own.
-func (a *Arena) stamp(i uint32) {
-	if a.stampPerSlot {
-		a.Table.SetStamp(i, a.Domain.Stamp())
-	}
-}
-
 // reclaimPast reclaims if a push filled limbo to a multiple of fill: oldSize and newSize are how many
 // slots waited before and after it. The slots pay: all that were pushed, and as many again of those for which a push
 // did not get the lock.
@@ -191,18 +179,8 @@ func (s *shard) reclaimPast(oldSize, newSize uint32) {
 // for many guards. With many processors and no guards it must not be put off for long: a shard
 // whose slots come home in batches larger than what it took ahead takes others' meanwhile.
 func (s *shard) fill() uint32 {
-	cells := max(s.arena.scanned(), 1) // a Domain whose pins are traced may have none to visit
+	cells := max(s.backlog.scanPrice(), 1) // a Domain whose pins are traced may have none to visit
 	return max(slots.Batch, uint32(1)<<bits.Len(uint(cells-1)/cellsPaid))
-}
-
-// scanned returns about how many cells a scan visits; in an arena that replays 0. There each round
-// has a scan, since cells are left of guards that have gone, which a copy of the arena does not have.
-// How many first cells there are depends on the processors, too.
-func (c *Config) scanned() int {
-	if c.Replays {
-		return 0
-	}
-	return c.Domain.Scanned()
 }
 
 // Removals gathers removals in chains of up to a batch, so that it pushes to limbo once a chain.
@@ -248,9 +226,16 @@ func (r *Removals) End() {
 	r.shard.retireChain(&c, Now)
 }
 
-// note gives slot i, which was unlinked from h, its epoch stamp, and counts the end of a last life.
+// note gives the slot that was unlinked from h its epoch stamp, and counts the end of a last life. Without
+// stampPerSlot it gives none: seal takes a stamp for all that it finds in limbo.
+//
+// With one stamp for all, a guard delays what was removed before it was pinned, if that is
+// sealed later. That is harmless if memory can grow. If not (Arena.stampPerSlot), a slot must not
+// wait for a guard that was pinned after its removal (L10). So each has a stamp of its own.
 func (a *Arena) note(h uint64) {
-	a.stamp(slots.Low(h))
+	if a.stampPerSlot {
+		a.Table.SetStamp(slots.Low(h), a.Domain.Stamp())
+	}
 	if h >= slots.LastLife {
 		a.Table.CountSpent()
 	}

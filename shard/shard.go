@@ -71,7 +71,7 @@ type shard struct {
 }
 
 // newShard makes an empty shard of a, with that number.
-func (a *Arena) newShard(number int) *shard {
+func newShard(a *Arena, number int) *shard {
 	s := &shard{arena: a, fifo: a.FIFO, number: uint32(number)}
 	s.free.Head.Store(slots.EmptyList)
 	s.limbo.Head.Store(slots.EmptyList)
@@ -273,9 +273,9 @@ func (a *Arena) Init(c Config) {
 		FirstGeneration: c.FirstGeneration, FreshGeneration: c.FreshGeneration, Fixed: c.Fixed, Stamps: a.stampPerSlot,
 	})
 	if c.AllShards {
-		a.start(a, c.Shards)
+		a.start(c.Shards)
 	} else {
-		a.start(a, 1)
+		a.start(1)
 	}
 }
 
