@@ -8,24 +8,18 @@
 //
 // The files, bottom up:
 //
-//	word.go       the slot's word: generation, index or link
-//	slot.go       a slot of T, and what the engine knows of T: its layout
-//	table.go      the pages that slots lie in, and the table of pages
+//	slot.go       a slot: its word, its value of T, and what the engine knows of T
+//	page_table.go where a slot lies: the addresses of units, which the garbage collector does not follow
+//	page_meta.go  what belongs to a page and lies apart from its slots: homes, stamps, counts of Refs
 //	page_size.go  how pages grow
-//	page_meta.go  what belongs to a page and lies apart from its slots
-//	addresses.go  the addresses of units, which the garbage collector does not follow
-//	stamps.go     what the table knows of single slots
-//	holders.go    how many Refs hold a slot
+//	table.go      the owner of the pages, which hands out slots that were never used
 //	survey.go     what is read of all slots
 //	decommit.go   pages without memory, and how they come back
 //
-//	stack.go      the freelist: a stack that is popped without ABA
-//	limbo.go      removed slots: a stack that is taken whole
-//	run.go        a range of slots that were never used
+//	lists.go      the lists that goroutines share: freelist, limbo, and ranges of slots that were never used
 //	chain.go      a list of slots in one goroutine's hands
 //	array.go      what repeats a chain, so that its slots are loaded without following links
-//	cached.go     a slot with the handle that it will have
 //	timeline.go   a list in the order of stamps
-//	sizes.go      the sizes that are smaller in builds that explore schedules
+//	sizes.go      the sizes that are smaller in builds that explore schedules (interleave.go)
 //	debug_on.go   what the tag coatcheck_debug adds: what writes to a vacant slot is found
 package slots

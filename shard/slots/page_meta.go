@@ -8,7 +8,7 @@ import (
 
 // PageMeta has what belongs to a page and lies apart from its slots.
 type PageMeta struct {
-	page      unsafe.Pointer // its slots, or the stub: Array does not keep them (addresses.go)
+	page      unsafe.Pointer // its slots, or the stub: Array does not keep them (page_table.go)
 	FirstSlot uint32         // its first slot
 	N         uint32         // how many it has
 	Floor     uint32         // of all its slots if it has no memory, else 0 (decommit.go); the rest is empty then
@@ -79,5 +79,117 @@ func (t *PageTable) SetHome(lo, hi, home uint32) {
 			h.Store(home)
 		}
 		i += min(homeSlots-j%homeSlots, m.N-j)
+	}
+}
+
+// newPage makes a page of n slots from index first on, and its meta.
+func (t *Table) newPage(first, n uint32) (page unsafe.Pointer, m *PageMeta) {
+	page = t.layout.page(uint64(n))
+	m = &PageMeta{page: page, FirstSlot: first, N: n}
+	if first == 0 {
+		(*Hook)(page).Word.Store(Pack(0, None)) // or it would equal the zero Handle (I4)
+	}
+	m.homes = make([]atom.Uint32, (n+homeSlots-1)/homeSlots)
+	if t.stampPerSlot {
+		m.stamps = make([]uint32, n)
+	}
+	if t.layout.Reset != nil {
+		m.moved = make([]atom.Uint32, (n+31)/32)
+	}
+	return page, m
+}
+
+// SetStamp gives slot i, which the caller owns, a stamp.
+func (t *Table) SetStamp(i uint32, stamp uint64) {
+	m, j := t.Pages().Meta(i)
+	m.stamps[j] = uint32(stamp)
+}
+
+// StampOf returns the stamp of slot i, which the caller owns, or more. now is a value of E
+// after the removal. A stamp has 32 bits, to save memory. If the epoch has advanced 2^32 times
+// since, the slot seems to be removed later than it was, and may wait for longer.
+func (t *Table) StampOf(i uint32, now uint64) uint64 {
+	m, j := t.Pages().Meta(i)
+	return now - uint64(uint32(now)-m.stamps[j])
+}
+
+// MarkMoved notes that the value of slot i was moved out. Reclaiming then zeroes the slot, and
+// Reset never sees a value that another owns. The slot's owner calls it before it retires the
+// slot. The operation is atomic because the bits of a word belong to different owners. There
+// must be a Reset.
+func (t *Table) MarkMoved(i uint32) {
+	m, j := t.Pages().Meta(i)
+	m.moved[j/32].Or(1 << (j % 32))
+}
+
+// UnmarkMoved clears the mark of slot i and returns whether it was set. There must be a Reset.
+func (t *Table) UnmarkMoved(i uint32) bool {
+	m, j := t.Pages().Meta(i)
+	bit := uint32(1) << (j % 32)
+	return m.moved[j/32].And(^bit)&bit != 0
+}
+
+// holders has the counts of one page.
+type holders struct {
+	// count has a word for each slot: how many holders it has, and whether it is parked.
+	//
+	//	writers  the holders, by adding; the Youngest of them, and the reclaimer that parks the Slot, by
+	//	         compare-and-swap (hold.go of package shard)
+	//	readers  the reclaimer
+	//	moves    n → n+1, n → n−1, n → n|parked for n > 0, 0|parked → 0
+	//	orders   the raise publishes the hold to the reclaimer (P7)
+	count []atom.Uint32
+}
+
+// Parked marks the count of a slot whose grace period is over and that is in no list. The Drop
+// that brings its count to zero owns it.
+const Parked = 1 << 31
+
+// IsHeld reports whether slot i, which was removed, has holders. A hold that comes later fails.
+func (t *PageTable) IsHeld(i uint32) bool {
+	m, j := t.Meta(i)
+	h := m.holders.Load()
+	return h != nil && h.count[j].Load() != 0
+}
+
+// Holding returns how many holds slot i has, and whether it is parked for them.
+func (t *PageTable) Holding(i uint32) (n int, isParked bool) {
+	m, j := t.Meta(i)
+	if h := m.holders.Load(); h != nil {
+		c := h.count[j].Load()
+		return int(c &^ Parked), c&Parked != 0
+	}
+	return 0, false
+}
+
+// HolderCount returns the count of slot i. It makes those of its page if there are none yet. If
+// several holds make them at once, one's are used. They take 4 bytes a slot: at most half as much
+// as their page.
+func (t *PageTable) HolderCount(i uint32) *atom.Uint32 {
+	m, j := t.Meta(i)
+	h := m.holders.Load()
+	if h == nil {
+		h = &holders{make([]atom.Uint32, m.N)}
+		// Failure means that another hold made them, and no goroutine has used these.
+		if !m.holders.CompareAndSwap(nil, h) {
+			h = m.holders.Load()
+		}
+	}
+	return &h.count[j]
+}
+
+// HolderCountIfMade returns the count of slot i, or nil if its page has none.
+func (t *PageTable) HolderCountIfMade(i uint32) *atom.Uint32 {
+	m, j := t.Meta(i)
+	if h := m.holders.Load(); h != nil {
+		return &h.count[j]
+	}
+	return nil
+}
+
+// MakeCounts makes the counts of every page, so that no hold allocates.
+func (t *PageTable) MakeCounts() {
+	for m := range t.Pages {
+		t.HolderCount(m.FirstSlot)
 	}
 }

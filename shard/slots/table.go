@@ -1,89 +1,10 @@
 package slots
 
 import (
-	"fmt"
 	"unsafe"
 
 	"coatcheck/internal/atom"
 )
-
-// PageTable is an immutable table of pages: growth makes another. A page is an array of slots that
-// never moves, and has one or more units. All units have the same power-of-two length and an entry
-// of their own. So a look-up is a shift and a mask, and need not know the lengths of pages, which
-// grow from one unit on (page_size.go).
-//
-// The wrong version has an entry for each page. Pages that grow geometrically would need the
-// index's highest bit; on amd64 that instruction makes each look-up wait for the one before.
-//
-// PageTable is not generic and exports bare pointers. So package pool can write out its look-ups,
-// and the compiler inlines them: each accessor would cost a quarter of the budget.
-type PageTable struct {
-	Array   unsafe.Pointer           // the entries: the address of each unit's first hook (addresses.go); later tables may share them
-	Inverse uint64                   // 2^32 >> Shift: a multiplication by it takes fewer steps than a shift
-	Shift   uint32                   // index >> Shift is the unit; at most 31
-	Mask    uint32                   // slots in a unit, less one
-	Limit   uint32                   // slots with an index below it have memory
-	now     *atom.Pointer[PageTable] // the current table, which has every slot of this one
-
-	size uintptr // a copy of Layout.Size
-	room int     // of how many units Array has room for the entries
-
-	// metas has an element for each unit as far as pages are smaller than whole ones, and then one
-	// for as many slots as a whole page has. So a larger page has several, and all are its meta.
-	// Slot i's is number i>>low below split, and i>>high + skew from there on. With one for each
-	// unit everywhere, a pool would take up to a 256th more memory, and the garbage collector would
-	// follow as many pointers.
-	metas     []*PageMeta
-	split     uint32
-	low, high uint32
-	skew      uint32
-}
-
-// At returns the slot of index i, which must be below t.Limit (unsafe register, U2).
-func (t *PageTable) At(i uint32) *Hook {
-	if Exploring && i >= t.Limit {
-		panic(outsideText(i, t.Limit))
-	}
-	return (*Hook)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(t.Array, uint64(i)*t.Inverse>>32*pointerSize)),
-		uintptr(i&t.Mask)*t.size))
-}
-
-// Beside returns how many slots from index i on, but at most n, lie side by side: those up to the
-// end of i's page, or of i's unit if the page has no memory, since all its entries lead to the
-// stub.
-func (t *PageTable) Beside(i, n uint32) uint32 {
-	m, j := t.Meta(i)
-	if m.Floor != 0 {
-		return min(n, t.Mask+1-j&t.Mask, m.N-j)
-	}
-	return min(n, m.N-j)
-}
-
-// Strip is a part of a page: slots that lie side by side.
-type Strip struct {
-	firstHook unsafe.Pointer // the first slot's hook
-	size      uintptr
-	N         uint32
-}
-
-// Strip returns up to n slots from index i, as many as Beside says.
-func (t *PageTable) Strip(i, n uint32) Strip {
-	return Strip{unsafe.Pointer(t.At(i)), t.size, t.Beside(i, n)}
-}
-
-// Slot returns slot j of the strip.
-func (p Strip) Slot(j uint32) *Hook { return (*Hook)(unsafe.Add(p.firstHook, uintptr(j)*p.size)) }
-
-// whole is the strip of n slots of a new page.
-func (l *Layout) whole(page unsafe.Pointer, n uint64) Strip {
-	return Strip{page, l.Size, uint32(n)}
-}
-
-func outsideText(i, limit uint32) string {
-	return fmt.Sprintf("shard: slot %d lies outside a table of %d", i, limit)
-}
-
-const pointerSize = uint64(unsafe.Sizeof(unsafe.Pointer(nil)))
 
 // Table owns the pages of one pool and hands out slots that were never used.
 type Table struct {
@@ -188,6 +109,24 @@ func (t *Table) Init(c Setup) {
 // Pages returns the current table. Any index that was read before the call is below its Limit
 // (P2).
 func (t *Table) Pages() *PageTable { return t.Current.Load() }
+
+// Slot returns the slot of an index that was read from a word.
+func (t *Table) Slot(i uint32) *Hook { return t.Pages().At(i) }
+
+// Vacant returns the generation of the word of a slot that is not live. A word that was never
+// written stands for the generation before the first.
+func (t *Table) Vacant(word uint64) uint32 {
+	if g := Generation(word); g != 0 {
+		return g
+	}
+	return t.freshGeneration - 1
+}
+
+// FirstLife returns slot i, of a range, and the handle that it will have.
+func (t *Table) FirstLife(i uint32) (*Hook, uint64) {
+	slot := t.Slot(i)
+	return slot, Pack(t.Vacant(slot.Word.Load())+1, i)
+}
 
 // Lock keeps the table as it is until Unlock: meanwhile no page is added, comes back or is given up.
 func (t *Table) Lock() { t.mu.Lock() }
@@ -366,23 +305,6 @@ func (t *Table) Provide(n uint64) {
 	}
 }
 
-// newPage makes a page of n slots from index first on, and its meta.
-func (t *Table) newPage(first, n uint32) (page unsafe.Pointer, m *PageMeta) {
-	page = t.layout.page(uint64(n))
-	m = &PageMeta{page: page, FirstSlot: first, N: n}
-	if first == 0 {
-		(*Hook)(page).Word.Store(Pack(0, None)) // or it would equal the zero Handle (I4)
-	}
-	m.homes = make([]atom.Uint32, (n+homeSlots-1)/homeSlots)
-	if t.stampPerSlot {
-		m.stamps = make([]uint32, n)
-	}
-	if t.layout.Reset != nil {
-		m.moved = make([]atom.Uint32, (n+31)/32)
-	}
-	return page, m
-}
-
 // addPage adds the next page.
 func (t *Table) addPage(old *PageTable) {
 	page, m := t.newPage(old.Limit, uint32(t.nextPage(old)))
@@ -410,3 +332,10 @@ func (t *Table) Extend(n uint64) {
 	t.Provide(n)
 	t.next.Store(max(n, t.Allocated()))
 }
+
+// Restrict makes a number the most slots that there may be, in a table that no other goroutine has.
+func (t *Table) Restrict(slots uint64) { t.max = slots }
+
+// BeginAt makes slots that were never used begin with a live generation, or with a later one, in a table
+// that no other goroutine has.
+func (t *Table) BeginAt(generation uint32) { t.freshGeneration = max(t.freshGeneration, generation) }

@@ -78,7 +78,7 @@ func TestOwnersAloneUseTheirWords(t *testing.T) {
 	}{
 		{"epoch", []owner{{"Frontier", []string{"frontier.go"}}, {"Savings", []string{"frontier.go"}}}},
 		{"shard/slots", []owner{
-			{"Limbo", []string{"limbo.go"}}, {"Run", []string{"run.go"}}, {"Stack", []string{"stack.go"}},
+			{"Limbo", []string{"lists.go"}}, {"Run", []string{"lists.go"}}, {"Stack", []string{"lists.go"}},
 			{"SpareArrays", []string{"array.go"}}, {"Timeline", []string{"timeline.go"}},
 		}},
 		{"shard", []owner{

@@ -6,6 +6,12 @@ import (
 	"coatcheck/internal/atom"
 )
 
+// The lists that goroutines share: the freelist, limbo, and ranges of slots that were never used. Each has
+// one word.
+
+// EmptyList is the head of a list without slots.
+const EmptyList = uint64(None)
+
 // The freelist is Treiber's stack of vacant slots, linked through their words. The head has
 // the top's generation and index.
 //
@@ -120,5 +126,103 @@ func (f *Stack) TakeAll() uint64 {
 	}
 }
 
-// EmptyList is the head of a list without slots.
-const EmptyList = uint64(None)
+// In limbo removed slots wait for their grace period. It is a stack that is only pushed to and
+// taken whole, so its head needs no tag. The head counts the slots, at no cost, since each
+// push writes it. So a remover knows when enough slots wait for a seal.
+
+// Limbo is how many slots there are, and the index of the last.
+//
+//	writers  Push and PushOne, by compare-and-swap; TakeAll, by a swap; the goroutine that restores
+//	         an arena
+//	readers  Unlink, for the link that it writes
+//	moves    nothing is popped, so there is no ABA: a push that succeeds found the top that it
+//	         linked to
+//	orders   the push publishes the unlinking to seal (P6)
+type Limbo struct{ Head atom.Uint64 }
+
+// Size returns how many slots there are.
+func (l *Limbo) Size() uint32 { return Generation(l.Head.Load()) }
+
+// Unlink ends the life of slot k, which h names. What it writes already links to the top, so
+// that retiring mostly needs no second store.
+//
+// It loads the slot's word before limbo. In the other order limbo's top might be this slot,
+// one incarnation earlier, and a handle that was guessed would make the slot link to itself
+// (I4). A slot that was live with h before limbo was read, and still is at the
+// compare-and-swap, was not in limbo between the two.
+func (l *Limbo) Unlink(k *Hook, h uint64) (seen uint64, ok bool) {
+	if k.Word.Load() == h {
+		seen = l.Head.Load()
+		ok = k.Word.CompareAndSwap(h, Vacated(h, Low(seen)))
+	}
+	return seen, ok
+}
+
+// Push pushes n slots, whose first is i and whose last links to the top that was seen.
+func (l *Limbo) Push(seen uint64, i, n uint32) bool {
+	return l.Head.CompareAndSwap(seen, (seen>>32+uint64(n))<<32|uint64(i)) // publishes (P6)
+}
+
+// PushOne is Push for one slot, if that does not complete a batch; otherwise it does nothing, and
+// reports false.
+func (l *Limbo) PushOne(seen uint64, i uint32) bool {
+	now := (seen | None) + (1 + uint64(i))
+	return now&((Batch-1)<<32) != 0 && l.Head.CompareAndSwap(seen, now) // publishes (P6)
+}
+
+// TakeAll takes all that waits, and returns the head.
+func (l *Limbo) TakeAll() uint64 {
+	if Low(l.Head.Load()) == None {
+		return EmptyList
+	}
+	return l.Head.Swap(EmptyList) // observes (P6)
+}
+
+// Run is a range of slots that were never used, or not since their page came back: next | end.
+// Its zero value is empty.
+//
+//	writers  Take and Cut, by compare-and-swap; Set, under the owner's lock, when it is empty
+//	moves    next grows to end; then another range
+type Run struct{ Word atom.Uint64 }
+
+// Bounds returns the range: it is empty if both are equal.
+func (r *Run) Bounds() (next, end uint32) {
+	w := r.Word.Load()
+	return min(Generation(w), Low(w)), Low(w)
+}
+
+// Left returns how many slots are left.
+func (r *Run) Left() int { return length(r.Word.Load()) }
+
+func length(w uint64) int { return max(0, int(int64(Low(w))-int64(Generation(w)))) }
+
+// Take takes up to n slots: count of them from index first. It says whether it met another goroutine.
+func (r *Run) Take(n int) (first uint32, count int, contended bool) {
+	for ; ; contended = true {
+		w := r.Word.Load()
+		count = min(n, length(w))
+		// Success gives the first slots of the range that was read, or of a later one that
+		// looks the same, which is as good. Failure means that another goroutine was given
+		// slots.
+		if count == 0 || r.Word.CompareAndSwap(w, w+uint64(count)<<32) {
+			return Generation(w), count, contended
+		}
+	}
+}
+
+// Cut takes the slots from lo on of the range next to end, if it still is that.
+func (r *Run) Cut(next, end, lo uint32) bool {
+	return r.Word.CompareAndSwap(Pack(next, end), Pack(next, lo))
+}
+
+// Set makes slots lo to hi-1 the range, which is empty.
+func (r *Run) Set(lo, hi uint32) { r.Word.Store(Pack(lo, hi)) }
+
+// Ends returns the range, lo and hi, or nothing if it is empty.
+func (r *Run) Ends() []uint64 {
+	lo, hi := r.Bounds()
+	if lo == hi {
+		return nil
+	}
+	return []uint64{uint64(lo), uint64(hi)}
+}

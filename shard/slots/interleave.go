@@ -9,6 +9,19 @@ import (
 	"coatcheck/internal/atom"
 )
 
+// Exploring has At check its index.
+const Exploring = true
+
+// These are small where schedules are explored. Two removals suffice for a seal, and nine for
+// more than one call moves. Batch stays a power of two.
+const (
+	Batch        = 2
+	longTimeline = 4
+	backShare    = 2 // half of the slots come back at a time
+	arraySlots   = 2
+	SpareMost    = 1
+)
+
 // InspectPage returns how many slots slot i's page has, where its PageMeta lies, its type, its homes, and
 // its counts of holders or nil.
 func (t *PageTable) InspectPage(i uint32) (n uint32, address unsafe.Pointer, metaType reflect.Type, homes, counts []atom.Uint32) {

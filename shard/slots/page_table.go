@@ -1,10 +1,91 @@
 package slots
 
 import (
+	"fmt"
 	"math/bits"
 	"reflect"
 	"unsafe"
+
+	"coatcheck/internal/atom"
 )
+
+// PageTable is an immutable table of pages: growth makes another. A page is an array of slots that
+// never moves, and has one or more units. All units have the same power-of-two length and an entry
+// of their own. So a look-up is a shift and a mask, and need not know the lengths of pages, which
+// grow from one unit on (page_size.go).
+//
+// The wrong version has an entry for each page. Pages that grow geometrically would need the
+// index's highest bit; on amd64 that instruction makes each look-up wait for the one before.
+//
+// PageTable is not generic and exports bare pointers. So package pool can write out its look-ups,
+// and the compiler inlines them: each accessor would cost a quarter of the budget.
+type PageTable struct {
+	Array   unsafe.Pointer           // the entries: the address of each unit's first hook; later tables may share them
+	Inverse uint64                   // 2^32 >> Shift: a multiplication by it takes fewer steps than a shift
+	Shift   uint32                   // index >> Shift is the unit; at most 31
+	Mask    uint32                   // slots in a unit, less one
+	Limit   uint32                   // slots with an index below it have memory
+	now     *atom.Pointer[PageTable] // the current table, which has every slot of this one
+
+	size uintptr // a copy of Layout.Size
+	room int     // of how many units Array has room for the entries
+
+	// metas has an element for each unit as far as pages are smaller than whole ones, and then one
+	// for as many slots as a whole page has. So a larger page has several, and all are its meta.
+	// Slot i's is number i>>low below split, and i>>high + skew from there on. With one for each
+	// unit everywhere, a pool would take up to a 256th more memory, and the garbage collector would
+	// follow as many pointers.
+	metas     []*PageMeta
+	split     uint32
+	low, high uint32
+	skew      uint32
+}
+
+// At returns the slot of index i, which must be below t.Limit (unsafe register, U2).
+func (t *PageTable) At(i uint32) *Hook {
+	if Exploring && i >= t.Limit {
+		panic(outsideText(i, t.Limit))
+	}
+	return (*Hook)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(t.Array, uint64(i)*t.Inverse>>32*pointerSize)),
+		uintptr(i&t.Mask)*t.size))
+}
+
+// Beside returns how many slots from index i on, but at most n, lie side by side: those up to the
+// end of i's page, or of i's unit if the page has no memory, since all its entries lead to the
+// stub.
+func (t *PageTable) Beside(i, n uint32) uint32 {
+	m, j := t.Meta(i)
+	if m.Floor != 0 {
+		return min(n, t.Mask+1-j&t.Mask, m.N-j)
+	}
+	return min(n, m.N-j)
+}
+
+// Strip is a part of a page: slots that lie side by side.
+type Strip struct {
+	firstHook unsafe.Pointer // the first slot's hook
+	size      uintptr
+	N         uint32
+}
+
+// Strip returns up to n slots from index i, as many as Beside says.
+func (t *PageTable) Strip(i, n uint32) Strip {
+	return Strip{unsafe.Pointer(t.At(i)), t.size, t.Beside(i, n)}
+}
+
+// Slot returns slot j of the strip.
+func (p Strip) Slot(j uint32) *Hook { return (*Hook)(unsafe.Add(p.firstHook, uintptr(j)*p.size)) }
+
+// whole is the strip of n slots of a new page.
+func (l *Layout) whole(page unsafe.Pointer, n uint64) Strip {
+	return Strip{page, l.Size, uint32(n)}
+}
+
+func outsideText(i, limit uint32) string {
+	return fmt.Sprintf("shard: slot %d lies outside a table of %d", i, limit)
+}
+
+const pointerSize = uint64(unsafe.Sizeof(unsafe.Pointer(nil)))
 
 // The entries of a table are the addresses of its units, as numbers. Of a million slots the garbage
 // collector would otherwise follow 8,000 to 16,000 pointers, which takes it up to as long as all
