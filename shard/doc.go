@@ -35,7 +35,7 @@
 //	trim.go          which pages can go, and how Trim takes their slots from the lists
 //	trim_order.go    the order in which the other slots go back
 //	stats.go         how many slots are where, and what memory they take
-//	snapshot.go      what a snapshot reads, and how a pool is built from one
-//	order.go         the order of reuse, for snapshots of replays; order_restore.go puts it back
-//	sizes.go         the sizes that are smaller in builds that explore schedules
+//	order.go         the order of reuse, for snapshots of replays
+//	restore.go       how an arena is built from a snapshot, and its order put back
+//	sizes.go         the sizes that are smaller in builds that explore schedules (interleave.go)
 package shard

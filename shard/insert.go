@@ -164,15 +164,6 @@ func (s *shard) reclaimFrom(o *shard, n int, scans *int) (*slots.Hook, uint64) {
 	return o.recipient(s).pop()
 }
 
-// recipient returns the shard whose freelist gets what is reclaimed in o for target, if that is not
-// nil.
-func (o *shard) recipient(target *shard) *shard {
-	if o.fifo || target == nil {
-		return o
-	}
-	return target
-}
-
 // claimAhead takes a slot that was never given to a shard, while other shards have some. It grows the
 // arena for that by a little at most (mayGoAhead), and fails where it would wait for a lock.
 func (s *shard) claimAhead() (*slots.Hook, uint64) {

@@ -62,6 +62,26 @@ type queued struct {
 	age, leastAge, number uint64
 }
 
+// batches are those that have stamps.
+func (o *order) batches() (list []*queued) {
+	if len(o.sealed.slots)+len(o.turned.slots) > 0 {
+		list = append(list, &o.sealed)
+	}
+	for k := range o.waiting {
+		list = append(list, &o.waiting[k])
+	}
+	return list
+}
+
+// removed are the lists of slots that wait for their grace period.
+func (o *order) removed() []*places {
+	list := []*places{&o.limbo, &o.turned, &o.sealed.places}
+	for k := range o.waiting {
+		list = append(list, &o.waiting[k].places)
+	}
+	return list
+}
+
 // scribe writes an order, or reads it: the same code, so that both have the same fields.
 type scribe struct {
 	b     []byte

@@ -77,6 +77,15 @@ func (s *shard) refill(target *shard) bool {
 	return !s.ready.empty() && s.unworn.Load() == 0 && s.ready.refill(&s.recipient(target).free, &s.arena.Table)
 }
 
+// recipient returns the shard whose freelist gets what is reclaimed in o for target, if that is not
+// nil.
+func (o *shard) recipient(target *shard) *shard {
+	if o.fifo || target == nil {
+		return o
+	}
+	return target
+}
+
 // round is one round of reclaiming. It has some 220 bytes, and so its caller makes it.
 type round struct {
 	delivery

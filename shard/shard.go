@@ -189,7 +189,7 @@ func (list shards) removed() bool {
 // reclaims them. Package pool adds the verbs, guards, loops and options that users see.
 //
 // Call Init before all else: the zero Arena is not ready. All other methods are safe for
-// concurrent use, except those of snapshot.go that fill an Arena.
+// concurrent use, except those of restore.go that fill an Arena.
 type Arena struct {
 	Config
 
