@@ -340,11 +340,3 @@ func (a *Arena) makeSkips() *skips {
 	}
 	return s
 }
-
-// bytes returns the memory of s, which may be nil.
-func (s *skips) bytes() int64 {
-	if s == nil {
-		return 0
-	}
-	return 4 * int64(len(s.lives))
-}

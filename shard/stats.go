@@ -85,3 +85,11 @@ func (s *shard) count() (free, limbo int, bytes int64) {
 	}
 	return free, limbo, s.backlog.bytes() + s.ready.bytes()
 }
+
+// bytes returns the memory of what slots skip. s may be nil.
+func (s *skips) bytes() int64 {
+	if s == nil {
+		return 0
+	}
+	return 4 * int64(len(s.lives))
+}
