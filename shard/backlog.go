@@ -22,9 +22,9 @@ import (
 // and puts it into the batch of its stamp. If not, the seal's stamp is that of all, and no slot
 // need be visited. The same is true of slots that have passed when they are enqueued, which is
 // all that happens where no guard stays pinned.
-//
+
 // backlog has the slots of a shard that wait for their grace period. The holder of the shard's lock owns
-// it. Only its methods use its fields: here; and in batches.go, where waiting is put in order.
+// it. Only its methods use its fields: here, in synchronize.go and in expired.go.
 type backlog struct {
 	arena *Arena
 
