@@ -209,7 +209,7 @@ func (a *Arena) TrimAll() int64 { return a.trim() }
 
 // TrimAfter is TrimAll that calls a function when it has chosen pages, before it takes slots.
 func (a *Arena) TrimAfter(chosen func()) int64 {
-	t := a.trimmer()
+	t := newTrimmer(a)
 	t.choose()
 	chosen()
 	return t.run()

@@ -60,14 +60,14 @@ func (a *Arena) Trim() int64 {
 
 // trim is Trim without reclaiming.
 func (a *Arena) trim() int64 {
-	t := a.trimmer()
+	t := newTrimmer(a)
 	if !t.choose() {
 		return 0
 	}
 	return t.run()
 }
 
-func (a *Arena) trimmer() trimmer {
+func newTrimmer(a *Arena) trimmer {
 	return trimmer{arena: a, taken: taken{pages: a.Table.Pages(), fifo: a.FIFO}}
 }
 
