@@ -48,12 +48,17 @@ const (
 // beside reports whether a place is in the list of the node, and not among its children.
 func (at where) beside() bool { return at >= nextSibling }
 
-// link links h at a place relative to node.
+// link links h at a place relative to node. With the returns of linkLocked the compiler would not
+// expand the deferred calls in place, which would take a quarter of all instructions.
 func (f *Forest[T]) link(h, node pool.Handle[T], at where) error {
 	f.lock()
 	defer f.mu.Unlock()
 	g := f.guard()
 	defer g.Unpin()
+	return f.linkLocked(h, node, at)
+}
+
+func (f *Forest[T]) linkLocked(h, node pool.Handle[T], at where) error {
 	n, o := f.look(h), f.look(node)
 	if n == nil || o == nil {
 		return ErrStale
@@ -240,8 +245,13 @@ func (f *Forest[T]) leads(at *gap[T], forward, back pool.Handle[T]) bool {
 
 // child returns the links of h, or nil if it is not a live child of parent.
 func (f *Forest[T]) child(parent, h pool.Handle[T]) *words[T] {
-	if n := f.look(h); n != nil && load[T](&n.parent) == parent {
-		return n
+	v, _ := f.pool.Pointer(h) // look, inlined
+	if v == nil {
+		return nil
 	}
-	return nil
+	n := f.links(v)
+	if load[T](&n.parent) != parent {
+		return nil
+	}
+	return n
 }

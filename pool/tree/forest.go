@@ -116,12 +116,11 @@ func (f *Forest[T]) look(h pool.Handle[T]) *words[T] {
 // before.
 func (f *Forest[T]) change() (stamp uint64) {
 	stamp = f.version.Load() + 1
-	f.version.Store(stamp)
-	return stamp
+	return store(&f.version, stamp)
 }
 
 // changed ends a change.
-func (f *Forest[T]) changed() { f.version.Store(f.version.Load() + 1) }
+func (f *Forest[T]) changed() { store(&f.version, f.version.Load()+1) }
 
 // inlined makes the bodies of atomics' methods available to packages that instantiate
 // this one (see package atom). Nothing calls it.

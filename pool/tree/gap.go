@@ -30,7 +30,7 @@ func (at *gap[T]) fill(h pool.Handle[T], n *words[T], stamp uint64) {
 	set(&n.parent, at.parent)
 	set(&n.prev, at.before)
 	set(&n.next, at.after)
-	n.stamp.Store(stamp)
+	store(&n.stamp, stamp)
 	next, prev := at.ends()
 	set(next, h)
 	set(prev, h)
@@ -46,10 +46,10 @@ func (at *gap[T]) close() {
 
 // detach makes n the links of a root, during a change.
 func (n *words[T]) detach(stamp uint64) {
-	n.parent.Store(0)
-	n.prev.Store(0)
-	n.next.Store(0)
-	n.stamp.Store(stamp)
+	store(&n.parent, 0)
+	store(&n.prev, 0)
+	store(&n.next, 0)
+	store(&n.stamp, stamp)
 }
 
 // tortoise detects a cycle in a chain of handles, which links read from a file may have.

@@ -129,12 +129,16 @@ func (w *words[T]) all() [5]*atom.Uint64 {
 // load reads a link.
 func load[T any](w *atom.Uint64) pool.Handle[T] { return pool.Handle[T](w.Load()) }
 
-// set changes a link, and reports whether it was different. A store is a locked
-// instruction, which the comparison often saves.
+// set changes a link, and reports whether it was different.
 func set[T any](w *atom.Uint64, h pool.Handle[T]) bool {
 	if w.Load() == uint64(h) {
 		return false
 	}
-	w.Store(uint64(h))
+	store(w, uint64(h))
 	return true
 }
+
+// store stores a link, a stamp or the version, by the holder of Forest.mu, and returns it. Release order is
+// enough (DESIGN.md, Stores): a reader that sees a link of a change then sees its odd version, or a later
+// one. The unlocking makes all known.
+func store(w *atom.Uint64, v uint64) uint64 { return atom.StoreRelease(v, w) }

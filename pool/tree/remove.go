@@ -62,16 +62,16 @@ func (f *Forest[T]) cut(h pool.Handle[T], n *words[T]) {
 	p, b, a := f.look(load[T](&n.parent)), f.look(prev), f.look(next)
 	stamp := f.change()
 	if p != nil && load[T](&p.first) == h {
-		p.first.Store(uint64(next))
+		store(&p.first, uint64(next))
 	}
 	if p != nil && load[T](&p.last) == h {
-		p.last.Store(uint64(prev))
+		store(&p.last, uint64(prev))
 	}
 	if b != nil && load[T](&b.next) == h {
-		b.next.Store(uint64(next))
+		store(&b.next, uint64(next))
 	}
 	if a != nil && load[T](&a.prev) == h {
-		a.prev.Store(uint64(prev))
+		store(&a.prev, uint64(prev))
 	}
 	n.detach(stamp)
 	f.changed()
@@ -126,9 +126,9 @@ func (f *Forest[T]) removeChild(parent *words[T], h pool.Handle[T], n *words[T])
 	// Also if Remove calls a Reset that panics: then the next Remove finds the rest.
 	defer func() {
 		if load[T](&parent.first) == h {
-			parent.first.Store(n.next.Load())
+			store(&parent.first, n.next.Load())
 		}
-		parent.last.Store(n.prev.Load())
+		store(&parent.last, n.prev.Load())
 	}()
 	return f.pool.Remove(h)
 }

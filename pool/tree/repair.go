@@ -76,7 +76,7 @@ func (r *repair[T]) root(n *words[T]) {
 	r.set(&n.prev, 0)
 	r.set(&n.next, 0)
 	if r.changed != before {
-		n.stamp.Store(r.stamp)
+		store(&n.stamp, r.stamp)
 	}
 }
 
@@ -198,7 +198,7 @@ func (r *repair[T]) run(parent, prev, h pool.Handle[T], moved bool) (head, tail,
 		}
 		r.here.set(h)
 		if moved || load[T](&n.prev) != tail {
-			n.stamp.Store(r.stamp)
+			store(&n.stamp, r.stamp)
 		}
 		r.set(&n.prev, tail)
 		tail, h = h, load[T](&n.next)
