@@ -40,7 +40,7 @@
 // # Walking while others change
 //
 // All methods that read may run while others change the forest. They take no lock, except
-// where changes have disturbed four attempts to read a neighbour, or a path up. Loops are
+// where changes have disturbed several attempts to read a neighbour, or a path up. Loops are
 // pinned, so every pointer that they yield is valid until the loop ends, even when the
 // value is removed meanwhile.
 //
@@ -54,9 +54,11 @@
 // yielded, and has not left its place since the walk began. If a node has left before
 // the walk comes to it, the walk also passes over what is below it.
 //
-// Each call takes a pin. For many, take a [Reader]: [Forest.Pin] returns one that has all the verbs
-// that read, under one pin; [Forest.Phase] one for the phase of a frame in which one goroutine is
-// alone, which takes none. Both mean the same as the Forest's verbs.
+// Each loop takes a pin, and so does each Depth. For many, and for many looks at neighbours, take a
+// [Reader]: [Forest.Pin] returns one that has all the verbs that read, under one pin; [Forest.Phase] one
+// for the phase of a frame in which one goroutine is alone, which takes none. Both mean the same as the
+// Forest's verbs. The compiler inlines their Children, Descendants and PostOrder into the loop, with its
+// body.
 //
 //	r := f.Pin()
 //	defer r.Unpin()

@@ -34,9 +34,11 @@ func Busy[T any](f *Forest[T]) (quiet func()) {
 	return func() { f.version.Add(1) }
 }
 
-// Outside makes the forest call the function that finds links for each value, as if they lay
-// elsewhere.
-func Outside[T any](f *Forest[T]) { f.offset = notInside }
+// Outside makes the forest call a function that finds links for each value, as if they lay elsewhere.
+func Outside[T any](f *Forest[T], find func(*T) *Links[T]) { f.outside = outsideOf(find) }
+
+// Inside makes the forest look for the links at their offset again.
+func Inside[T any](f *Forest[T]) { f.outside = nil }
 
 // Stamp gives h the stamp of another pool's forest.
 func Stamp[T any](f *Forest[T], h pool.Handle[T], stamp uint64) {

@@ -70,7 +70,7 @@ func seqlockOf[T any](p *pool.Pool[T]) *seqlock {
 //
 // The function must find the same field in each value. New calls it with a zero T: if its result lies
 // in that T, it is not called again. It may also lead to links outside the value, as in a Pool[*T]; then it is called for each
-// look at a node, and steps cost two or three times as much.
+// look at a node, and steps cost several times as much.
 //
 // The links may be set already, as in a pool that was read from a snapshot. A second Forest with
 // the same links sees what the first does. New panics if p or links is nil, and every method
@@ -104,8 +104,8 @@ func (f *Forest[T]) guard() pool.Guard[T] {
 // look returns the links of h, or nil if it is not live. The caller has pinned the pool, or it is
 // in a phase: what is looked up stays that incarnation, removed or not.
 func (f *Forest[T]) look(h pool.Handle[T]) *words[T] {
-	v, ok := f.pool.Pointer(h)
-	if !ok {
+	v, _ := f.pool.Pointer(h)
+	if v == nil {
 		return nil
 	}
 	return f.links(v)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"coatcheck/internal/atom"
 	"coatcheck/internal/check/interleave"
 	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
@@ -33,9 +34,10 @@ type stage struct {
 	pinned  bool // its reader uses a Reader
 }
 
-// plant makes the nodes of a picture like "a(bc(d))e": children in parentheses.
-func plant(r *interleave.Run, picture string) *stage {
-	p := pool.Must(&pool.Options[item]{Capacity: 16, Shards: 1, Origin: 1})
+// plant makes the nodes of a picture like "a(bc(d))e": children in parentheses. The pool has room for
+// so many.
+func plant(r *interleave.Run, picture string, room int) *stage {
+	p := pool.Must(&pool.Options[item]{Capacity: room, Shards: 1, Origin: 1})
 	s := &stage{r: r, p: p, f: New(p, func(i *item) *Links[item] { return &i.links }), node: map[byte]itemHandle{}}
 	var up []byte
 	var last byte
@@ -60,7 +62,7 @@ func plant(r *interleave.Run, picture string) *stage {
 }
 
 // change is a call with two nodes: Append x a appends x to a. behind is a removal behind
-// the forest's back.
+// the forest's back. Reuse d x does that to d, and puts z into its slot, as the first child of x.
 type change struct {
 	call     string
 	of, with byte
@@ -109,6 +111,16 @@ func (c change) do(s *stage) error {
 		if s.p.Remove(of) {
 			s.removed++
 		}
+	case "Reuse":
+		if s.p.Remove(of) {
+			s.removed++
+		}
+		h, err := s.p.InsertFunc(func(_ itemHandle, v *item) { v.name = 'z' })
+		if err != nil || h.Index() != of.Index() {
+			return fmt.Errorf("%v is inserted, not into the slot of %v: %v", h, of, err)
+		}
+		s.node['z'] = h
+		return s.f.Prepend(with, h)
 	case "Repair":
 		s.f.Repair()
 	}
@@ -226,7 +238,8 @@ var neighbours = map[string]func(f reads, h itemHandle) (itemHandle, bool){
 
 // scenario is a loop at a, or at d for Ancestors and neighbours, beside one writer, or two
 // divided by a stroke. Its name begins with that of the loop, if there is one, after "Reader: " if
-// a Reader is to run it. want has what the loop may yield, - for
+// a Reader is to run it, or after "Unpinned: " if a verb of the Forest need not pin, in a pool without more
+// room. want has what the loop may yield, - for
 // nothing; or what it may yield parts of, with a node that must not be left out. Or it has
 // children of b that a loop at b must yield if they are live afterwards, and another one is.
 type scenario struct{ name, picture, writers, want string }
@@ -282,6 +295,13 @@ var scenarios = []scenario{
 	{"Reader: Ancestors against Moves one above the other", "a(b(c(d)))x(y)", "Move c y; Move b x", "cba cyx"},
 	{"Reader: Parent against Move and Remove", "a(d)x", "Move d x; Remove a", "a x"},
 	{"Reader: Next against Move to the end", "a(bdc)", "Move d a", "c -"},
+	// Without a pin. What is in d's slot by now has another parent, and another sibling.
+	{"Unpinned: Parent against another node in the slot", "a(d)x(y)", "Reuse d x", "a -"},
+	{"Unpinned: Next against another node in the slot", "a(db)x(y)", "Reuse d x", "b -"},
+	{"Unpinned: FirstChild against another node in the child's slot", "d(bc)x(y)", "Reuse b x", "b -"},
+	{"Unpinned: Parent against Move and Remove", "a(d)x", "Move d x; Remove a", "a x"},
+	{"Unpinned: Next against Move to the end", "a(bdc)", "Move d a", "c -"},
+	{"Unpinned: LastChild against Move to the end", "d(bc)", "Move b d", "c b"},
 	{"two writers", "a(bc)x", "Move b x | Move c b", ""},
 	// x is a child of b, or b is gone and x a root: it never goes with b.
 	{"RemoveLeaf and Append", "a(b)x", "RemoveLeaf b | AppendTo x b", ""},
@@ -289,11 +309,16 @@ var scenarios = []scenario{
 }
 
 func (sc scenario) setup(r *interleave.Run) {
-	s := plant(r, sc.picture)
+	name, unpinned := strings.CutPrefix(sc.name, "Unpinned: ")
+	room := 16
+	if atom.CopiesWithoutPin = unpinned; unpinned {
+		room = len(sc.picture) - 2*strings.Count(sc.picture, "(")
+	}
+	s := plant(r, sc.picture, room)
 	for _, text := range strings.Split(sc.writers, "|") {
 		s.writer(changes(text))
 	}
-	s.whole(strings.Contains(sc.writers, "behind"))
+	s.whole(strings.Contains(sc.writers, "behind") || strings.Contains(sc.writers, "Reuse"))
 	whole, some := strings.CutPrefix(sc.want, "parts of ")
 	whole, must, _ := strings.Cut(whole, " with ")
 	stay, staying := strings.CutPrefix(sc.want, "all that stay of ")
@@ -304,8 +329,7 @@ func (sc scenario) setup(r *interleave.Run) {
 			r.Failf("the loop yields %q, want one of %q", got, want)
 		}
 	}
-	var name string
-	name, s.pinned = strings.CutPrefix(sc.name, "Reader: ")
+	name, s.pinned = strings.CutPrefix(name, "Reader: ")
 	switch loop, _, reads := strings.Cut(name, " against "); {
 	case staying:
 		stay, while, _ := strings.Cut(strings.TrimSuffix(stay, " does"), " while ")

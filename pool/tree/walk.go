@@ -1,7 +1,8 @@
 package tree
 
 import (
-	"coatcheck/internal/atom"
+	"iter"
+
 	"coatcheck/pool"
 )
 
@@ -56,13 +57,14 @@ import (
 // None of this says that a node is live. Nodes are removed without the Forest's
 // knowledge; a walk finds that out when it looks up their handles.
 type walk[T any] struct {
-	f       *Forest[T]
-	pool    *pool.Pool[T] // of f
-	version *atom.Uint64  // of f
+	f     *Forest[T]
+	order order
 
 	top   pool.Handle[T]
 	began uint64 // the version at which the first step was read
 	begun bool
+
+	list[T] // in which the walk is
 
 	// The siblings that were yielded and may be old, of all lists on the path: a stack. A list's part
 	// of it ends where that of the next level begins.
@@ -71,13 +73,22 @@ type walk[T any] struct {
 	more  []pool.Handle[T] // from the 33rd on
 }
 
+// order is the order in which a walk yields nodes.
+type order uint8
+
+const (
+	childrenOnly order = iota
+	parentsFirst       // all descendants, each before its children
+	parentsLast        // each after its children
+)
+
 // list is a list of siblings that a walk is in.
 type list[T any] struct {
 	parent pool.Handle[T]
 	start  int // of its part of the stack
 
 	// last is the sibling that was yielded last, or 0, and next the one behind it at the version seen.
-	// If next is 0, there are no more old ones.
+	// If next is 0, there are no more old ones. If it is unknown, a step must read the list.
 	last, next pool.Handle[T]
 	seen       uint64
 
@@ -102,69 +113,143 @@ const (
 	unknown = 1<<64 - 1
 )
 
-// begin begins the walk below top.
-func (w *walk[T]) begin(f *Forest[T], top pool.Handle[T], l *list[T]) {
-	w.f, w.pool, w.version, w.top = f, f.pool, &f.version, top
-	w.enter(l, top)
+// walk returns an iterator over the nodes below top, under the caller's pin. The compiler inlines it
+// into the loop, and the loop's body into it, because it calls yield in one place. So the order is a
+// constant there.
+func (f *Forest[T]) walk(o order, top pool.Handle[T]) iter.Seq2[pool.Handle[T], *T] {
+	return func(yield func(pool.Handle[T], *T) bool) {
+		var w walk[T]
+		var above []list[T] // those on the path to the list in which the walk is
+		if o != childrenOnly {
+			var room [3]list[T]
+			above = room[:0]
+		}
+		for last, next := w.begin(f, o, top); ; {
+			h := next
+			v, _ := f.pool.Pointer(h)
+			var n *words[T]
+			if v != nil {
+				n = f.inside(v)
+			}
+		step:
+			switch {
+			case n != nil:
+				// Nothing has changed: if the version is the same at the end, all that was loaded since the
+				// list was seen is of one moment.
+				behind, prev, parent, stamp := n.next.Load(), n.prev.Load(), n.parent.Load(), n.stamp.Load()
+				if version := f.version.Load(); version == w.seen && parent == uint64(w.parent) && prev == uint64(last) && stamp <= w.began && h != top {
+					last, next, w.tail = h, pool.Handle[T](behind), n
+					if d := uint(w.depth); d < uint(len(w.some)) { // push, inlined
+						w.some[d] = h
+						w.depth++
+						break step
+					}
+					w.push(h)
+					break step
+				}
+				fallthrough
+			default:
+				if v = nil; next != 0 {
+					h, v, next = w.stepSlow(last)
+					last, n = h, w.tail
+				}
+				if v != nil {
+					break step
+				}
+				if len(above) == 0 {
+					return
+				}
+				h, v, above = w.leave(above)
+				last, next, n = w.last, w.next, nil
+				if v == nil {
+					continue
+				}
+			}
+			enter := false
+			if o != childrenOnly && n != nil && n.first.Load() != 0 {
+				w.last, w.next = last, next
+				if o == parentsLast {
+					above = w.enter(h, above)
+					last, next = 0, w.next
+					continue
+				}
+				enter = true
+			}
+			if !yield(h, v) {
+				return
+			}
+			if enter {
+				above = w.enter(h, above)
+				last, next = 0, w.next
+			}
+		}
+	}
 }
 
-// enter begins with the children of a node.
-func (w *walk[T]) enter(l *list[T], parent pool.Handle[T]) {
-	l.parent, l.start = parent, w.depth
-	version := w.version.Load()
-	if v, live := w.pool.Pointer(parent); live {
-		l.next, l.seen = load[T](&w.f.links(v).first), w.quiet(version)
-		if l.seen == never || w.version.Load() != version {
-			l.next, l.seen = unknown, never
+// begin begins the walk. It returns last and next of the first list.
+//
+//go:noinline
+func (w *walk[T]) begin(f *Forest[T], o order, top pool.Handle[T]) (last, next pool.Handle[T]) {
+	w.f, w.order, w.top = f, o, top
+	w.read(top)
+	return 0, w.next
+}
+
+// enter goes on with the children of h, which was yielded last, or will be after them. It returns the
+// lists above theirs.
+func (w *walk[T]) enter(h pool.Handle[T], above []list[T]) []list[T] {
+	if w.order == parentsFirst && w.next == 0 {
+		// The list is not needed any more, so a long chain makes no high stack.
+		w.cut(w.start)
+	} else {
+		above = append(above, w.list)
+	}
+	w.list = list[T]{}
+	w.read(h)
+	return above
+}
+
+// leave goes back to the last list above, as the walk has reached the end of its own. It returns the
+// parent of that if it is to be yielded now, and what is above then.
+func (w *walk[T]) leave(above []list[T]) (h pool.Handle[T], v *T, _ []list[T]) {
+	w.cut(w.start)
+	h = w.parent
+	w.list, above = above[len(above)-1], above[:len(above)-1]
+	if w.order == parentsLast {
+		if v, _ = w.f.pool.Pointer(h); v != nil && !w.kept(w.f.links(v)) {
+			v = nil
+		}
+	}
+	return h, v, above
+}
+
+// read begins with the children of a node.
+func (w *walk[T]) read(parent pool.Handle[T]) {
+	w.parent, w.start = parent, w.depth
+	version := w.f.version.Load()
+	if v, live := w.f.pool.Pointer(parent); live {
+		w.next, w.seen = load[T](&w.f.links(v).first), w.quiet(version)
+		if w.seen == never || w.f.version.Load() != version {
+			w.next, w.seen = unknown, never
 		} else if !w.begun {
 			w.began, w.begun = version, true
 		}
 	}
 }
 
-// quiet returns the version as that at which a list was seen, for step. It is never if step cannot go
-// by it: during a change, and if the links lie elsewhere than in the value.
+// quiet returns the version as that at which a list was seen, for a step while nothing changes. It is
+// never if there can be none: during a change, and if the links lie elsewhere than in the value.
 func (w *walk[T]) quiet(version uint64) uint64 {
-	if version%2 != 0 || w.f.offset == notInside {
+	if version%2 != 0 || w.f.outside != nil {
 		return never
 	}
 	return version
 }
 
-// step returns the next sibling of a list that is old and live, with its value, and its links. They
-// are nil at the end. h and next are what was l.next and what it is now, which a loop keeps in a
-// register.
-func (w *walk[T]) step(l *list[T], h pool.Handle[T]) (_ pool.Handle[T], _ *T, next pool.Handle[T]) {
-	if h == 0 {
-		return 0, nil, 0
-	}
-	if version := w.version.Load(); version == l.seen && h != w.top {
-		if v, _ := w.pool.Pointer(h); v != nil {
-			// If the version is the same at the end, all that is loaded here is of one moment.
-			n := w.f.inside(v)
-			if next = load[T](&n.next); load[T](&n.parent) == l.parent {
-				if load[T](&n.prev) == l.last {
-					if n.stamp.Load() <= w.began {
-						if w.version.Load() == version {
-							l.last, l.tail = h, n
-							if d := uint(w.depth); d < uint(len(w.some)) { // push, inlined
-								w.some[d] = h
-								w.depth++
-								return h, v, next
-							}
-							w.push(h)
-							return h, v, next
-						}
-					}
-				}
-			}
-		}
-	}
-	return w.stepSlow(l)
-}
-
-// stepSlow is step after the version has changed, past new nodes, and at the end of a list.
-func (w *walk[T]) stepSlow(l *list[T]) (h pool.Handle[T], v *T, next pool.Handle[T]) {
+// stepSlow returns the next sibling of the list that is old and live, with its value, after the version has
+// changed, past new nodes, and at the end of a list. There it returns nil. next is the one behind it.
+func (w *walk[T]) stepSlow(last pool.Handle[T]) (h pool.Handle[T], v *T, next pool.Handle[T]) {
+	w.last = last
 	var n *words[T]
 	var seen uint64
 	var over []passed[T]
@@ -174,15 +259,15 @@ func (w *walk[T]) stepSlow(l *list[T]) (h pool.Handle[T], v *T, next pool.Handle
 			w.began = version
 		}
 		var prev pool.Handle[T]
-		prev, next = w.resume(l)
-		over = l.passed
+		prev, next = w.resume()
+		over = w.passed
 		for next != w.top {
-			value, ok := w.pool.Pointer(next)
+			value, ok := w.f.pool.Pointer(next)
 			if !ok {
 				return
 			}
 			links := w.f.links(value)
-			if load[T](&links.parent) != l.parent || load[T](&links.prev) != prev || w.version.Load() != version {
+			if load[T](&links.parent) != w.parent || load[T](&links.prev) != prev || w.f.version.Load() != version {
 				return
 			}
 			at := next
@@ -195,12 +280,15 @@ func (w *walk[T]) stepSlow(l *list[T]) (h pool.Handle[T], v *T, next pool.Handle
 			prev = at
 		}
 	})
-	w.begun, l.passed = true, over
+	w.begun, w.passed = true, over
 	if n == nil {
 		return 0, nil, 0
 	}
 	w.push(h)
-	l.last, l.tail, l.seen = h, n, w.quiet(seen)
+	if w.seen = w.quiet(seen); w.seen == never && next != 0 {
+		next = unknown
+	}
+	w.tail = n
 	return h, v, next
 }
 
@@ -209,22 +297,22 @@ func (w *walk[T]) stepSlow(l *list[T]) (h pool.Handle[T], v *T, next pool.Handle
 //
 // The last one may lead on even if it was removed behind the forest's back: its links stay
 // readable. In a phase they may be those of another value by now, which its neighbour does not name.
-func (w *walk[T]) resume(l *list[T]) (prev, next pool.Handle[T]) {
-	if l.tail != nil && w.kept(l.tail) {
-		next = load[T](&l.tail.next)
-		if n := w.f.child(l.parent, next); n != nil && load[T](&n.prev) == l.last {
-			return l.last, next
+func (w *walk[T]) resume() (prev, next pool.Handle[T]) {
+	if w.tail != nil && w.kept(w.tail) {
+		next = load[T](&w.tail.next)
+		if n := w.f.child(w.parent, next); n != nil && load[T](&n.prev) == w.last {
+			return w.last, next
 		}
 	}
 	for {
-		if k := len(l.passed) - 1; k >= 0 && l.passed[k].depth == w.depth {
-			if n := w.f.look(l.passed[k].h); n != nil && n.stamp.Load() == l.passed[k].stamp {
-				return l.passed[k].h, load[T](&n.next)
+		if k := len(w.passed) - 1; k >= 0 && w.passed[k].depth == w.depth {
+			if n := w.f.look(w.passed[k].h); n != nil && n.stamp.Load() == w.passed[k].stamp {
+				return w.passed[k].h, load[T](&n.next)
 			}
-			l.passed = l.passed[:k]
+			w.passed = w.passed[:k]
 			continue
 		}
-		if w.depth == l.start {
+		if w.depth == w.start {
 			break
 		}
 		prev = w.pop()
@@ -233,7 +321,7 @@ func (w *walk[T]) resume(l *list[T]) (prev, next pool.Handle[T]) {
 			return prev, load[T](&n.next)
 		}
 	}
-	if n := w.f.look(l.parent); n != nil {
+	if n := w.f.look(w.parent); n != nil {
 		next = load[T](&n.first)
 	}
 	return 0, next
@@ -243,7 +331,7 @@ func (w *walk[T]) resume(l *list[T]) (prev, next pool.Handle[T]) {
 // here from another pool is beyond the version.
 func (w *walk[T]) kept(n *words[T]) bool {
 	stamp := n.stamp.Load()
-	return stamp <= w.began || stamp > w.version.Load()
+	return stamp <= w.began || stamp > w.f.version.Load()
 }
 
 //go:noinline
@@ -273,47 +361,6 @@ func (w *walk[T]) pop() pool.Handle[T] {
 func (w *walk[T]) cut(depth int) {
 	w.depth = depth
 	w.more = w.more[:max(0, depth-len(w.some))]
-}
-
-// below walks over all descendants, parents before their children or after them.
-func (w *walk[T]) below(f *Forest[T], top pool.Handle[T], parentsFirst bool, yield func(pool.Handle[T], *T) bool) {
-	var room [4]list[T]
-	lists := room[:1]
-	w.begin(f, top, &lists[0])
-	for {
-		l := &lists[len(lists)-1]
-		h, v, next := w.step(l, l.next)
-		l.next = next
-		switch {
-		case v == nil:
-			w.cut(l.start)
-			h = l.parent
-			if lists = lists[:len(lists)-1]; len(lists) == 0 {
-				return
-			}
-			if parentsFirst {
-				continue
-			}
-			if v, ok := f.pool.Pointer(h); ok && w.kept(f.links(v)) && !yield(h, v) {
-				return
-			}
-		case l.tail.first.Load() == 0:
-			if !yield(h, v) {
-				return
-			}
-		default:
-			if parentsFirst && !yield(h, v) {
-				return
-			}
-			if next == 0 && parentsFirst {
-				// It is not needed any more, so a long chain makes no high stack.
-				w.cut(l.start)
-				lists = lists[:len(lists)-1]
-			}
-			lists = append(lists, list[T]{})
-			w.enter(&lists[len(lists)-1], h)
-		}
-	}
 }
 
 // attempts is how often links are read before they are read under the lock, where the

@@ -56,8 +56,8 @@ func TestLongLists(t *testing.T) {
 func counted() (*pool.Pool[node], *tree.Forest[node], func(do func()) int) {
 	looks := 0
 	p := pool.Must(&pool.Options[node]{Origin: 1, Shards: 1})
-	f := tree.New(p, func(n *node) *tree.Links[node] { looks++; return &n.Links })
-	tree.Outside(f)
+	f := tree.New(p, linksOf)
+	tree.Outside(f, func(n *node) *tree.Links[node] { looks++; return &n.Links })
 	return p, f, func(do func()) int {
 		looks = 0
 		do()
@@ -267,4 +267,52 @@ func TestLinksThatAreReadHaveNoStamp(t *testing.T) {
 		require.NoError(t, read())
 		require.Zero(t, tree.StampOf(f, kids[1]), name)
 	}
+}
+
+// TestQuietWalksTakeNoSlowSteps: while nothing changes, a step does not ask where links are, as slow steps
+// do. After a change one step is slow, and none after it.
+func TestQuietWalksTakeNoSlowSteps(t *testing.T) {
+	for _, w := range allWalks {
+		p, f := newForest(t)
+		top, kids := family(t, p, f, 100)
+		one, other := add(t, p, 1), add(t, p, 2)
+		looks, seen := 0, 0
+		count := func(n *node) *tree.Links[node] { looks++; return &n.Links }
+		for range w.loop(f, top) {
+			switch seen++; seen {
+			case 1, 51:
+				tree.Outside(f, count)
+			case 50:
+				tree.Inside(f)
+				require.NoError(t, f.Append(one, other))
+			}
+		}
+		tree.Inside(f)
+		assert.Len(t, kids, seen, w.name)
+		assert.Zero(t, looks, w.name)
+	}
+}
+
+// TestCyclesEndWalks: links that were read from a file may make a node its own descendant, with siblings that
+// agree.
+func TestCyclesEndWalks(t *testing.T) {
+	p, f := newForest(t)
+	top, kids := family(t, p, f, 1)
+	for link, to := range map[int]handle{0: kids[0], 3: 0, 4: 0} {
+		tree.Scramble(f, top, link, to)
+	}
+	for link, to := range map[int]handle{1: top, 2: top} {
+		tree.Scramble(f, kids[0], link, to)
+	}
+	for _, w := range allWalks {
+		var got []handle
+		for h := range w.loop(f, top) {
+			if got = append(got, h); len(got) > 9 {
+				break
+			}
+		}
+		assert.Equal(t, kids, got, w.name)
+	}
+	assert.LessOrEqual(t, f.Depth(top), 6)
+	assert.LessOrEqual(t, len(handles(t, f.Ancestors(top))), 6)
 }
