@@ -82,8 +82,8 @@
 // the forest: Remove and Take of a Pool, a Worker or a Ptr, the pool's RemoveBatch, DeleteFunc,
 // Drain and Clear, Buffer.Remove, and, for a value that stands in two forests, Remove and RemoveLeaf
 // of the other one. They leave a gap, and no wrong link. A list of siblings seems to end before the
-// dead node, which hides those behind it, and the dead node's children seem to have no parent. A
-// loop that came to the node before it died goes on after it. A change that needs a neighbour that
+// dead node, which hides those behind it, and the dead node's children seem to have no parent,
+// but are siblings still. A loop that came to the node before it died goes on after it. A change that needs a neighbour that
 // is gone returns [ErrBroken]. But Append and Move close the gap if the last child of the parent is gone, and
 // Prepend if the first is, as long as no other child is hidden by another gap.
 //

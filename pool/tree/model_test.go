@@ -172,8 +172,10 @@ func (m *model) links(h handle) (to [5]handle) {
 	kids := m.kids[h]
 	set(1, kids, 0)
 	set(2, kids, len(kids)-1)
-	if parent := m.parent[h]; m.live[parent] {
-		to[0] = parent
+	if parent := m.parent[h]; parent != 0 {
+		if m.live[parent] {
+			to[0] = parent
+		}
 		set(3, m.kids[parent], m.at(h)+1)
 		set(4, m.kids[parent], m.at(h)-1)
 	}
@@ -495,7 +497,7 @@ func (mc *machine) judge() {
 		}
 		got, want := image[h], m.links(h)
 		for i, to := range got {
-			if !m.live[to] || i > 2 && !m.live[m.parent[h]] {
+			if !m.live[to] {
 				got[i] = 0 // what it was before no longer matters
 			}
 		}
@@ -540,6 +542,9 @@ func TestOperationsMatchModel(t *testing.T) {
 		if verb != "Det " {
 			must = append(must, verb+tree.ErrCycle.Error())
 		}
+	}
+	if testkit.Watched {
+		must = nil // so few calls do not have all that is rare
 	}
 	testkit.MatchModel(t, 1, long(160), 300, stream, testkit.Once(), must...)
 }

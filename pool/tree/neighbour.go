@@ -21,8 +21,8 @@ func (f *Forest[T]) FirstChild(h pool.Handle[T]) (pool.Handle[T], bool) { return
 func (f *Forest[T]) LastChild(h pool.Handle[T]) (pool.Handle[T], bool) { return f.find(h, lastOf) }
 
 // Next returns the next sibling of h. It returns false if h is a root, the last child or not
-// live. It also does if the parent or the next sibling was removed behind the forest's back. It
-// costs O(1).
+// live, or if the next sibling was removed behind the forest's back. The children of a parent that was
+// removed so keep each other as siblings until Repair. It costs O(1).
 func (f *Forest[T]) Next(h pool.Handle[T]) (pool.Handle[T], bool) { return f.find(h, nextOf) }
 
 // Prev returns the previous sibling of h, as [Forest.Next] returns the next.
@@ -145,7 +145,7 @@ func (r *Reader[T]) sibling(h pool.Handle[T], at side) (pool.Handle[T], bool) {
 			if at != nextOf {
 				next = pool.Handle[T](n.prev.Load())
 			}
-			if v, _ := f.pool.Pointer(next); v != nil && load[T](&f.inside(v).parent) == parent && f.pool.Contains(parent) {
+			if v, _ := f.pool.Pointer(next); v != nil && load[T](&f.inside(v).parent) == parent && parent != 0 {
 				to = next
 			}
 		}
@@ -172,7 +172,7 @@ func (f *Forest[T]) neighbour(h pool.Handle[T], at side) (to pool.Handle[T], ok 
 			parent = load[T](&n.parent)
 		}
 		switch {
-		case at == parentOf && f.pool.Contains(next), at != parentOf && f.child(parent, next) != nil && f.pool.Contains(parent):
+		case at == parentOf && f.pool.Contains(next), at != parentOf && parent != 0 && f.child(parent, next) != nil:
 			to = next
 		}
 	})

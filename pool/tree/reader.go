@@ -2,7 +2,7 @@ package tree
 
 import "coatcheck/pool"
 
-// Reader is the reading verbs of a [Forest] under one pin: a look at a neighbour costs two or three
+// Reader is the reading verbs of a [Forest] under one pin: a look at a neighbour costs two
 // look-ups of a handle, and a loop does not pin again. Its verbs mean what those of
 // the Forest mean. Every pointer that it returned is valid until Unpin, as with a [pool.Guard].
 //

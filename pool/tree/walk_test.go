@@ -128,7 +128,7 @@ func TestLoopsCostWhatTheySee(t *testing.T) {
 	top, kids := family(t, p, f, 4000)
 	for _, nb := range neighbours {
 		for _, h := range []handle{top, kids[0], kids[2000], kids[3999]} {
-			assert.LessOrEqual(t, cost(func() { nb.find(f, h) }), 3, nb.name)
+			assert.LessOrEqual(t, cost(func() { nb.find(f, h) }), 2, nb.name)
 		}
 	}
 	for _, w := range allWalks {
@@ -146,7 +146,7 @@ func TestLoopsCostWhatTheySee(t *testing.T) {
 	assert.LessOrEqual(t, cost(func() {
 		for h, ok := f.LastChild(top); ok; h, ok = f.Prev(h) {
 		}
-	}), 3*4001)
+	}), 2*4001)
 	more := add(t, p, 1)
 	assert.LessOrEqual(t, cost(func() { require.NoError(t, f.InsertBefore(kids[2000], more)) }), 6)
 }
