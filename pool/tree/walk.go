@@ -169,8 +169,7 @@ func (f *Forest[T]) walk(o order, top pool.Handle[T]) iter.Seq2[pool.Handle[T], 
 			if o != childrenOnly && n != nil && n.first.Load() != 0 {
 				w.last, w.next = last, next
 				if o == parentsLast {
-					above = w.enter(h, above)
-					last, next = 0, w.next
+					last, next, above = w.enter(h, above)
 					continue
 				}
 				enter = true
@@ -179,8 +178,7 @@ func (f *Forest[T]) walk(o order, top pool.Handle[T]) iter.Seq2[pool.Handle[T], 
 				return
 			}
 			if enter {
-				above = w.enter(h, above)
-				last, next = 0, w.next
+				last, next, above = w.enter(h, above)
 			}
 		}
 	}
@@ -195,9 +193,9 @@ func (w *walk[T]) begin(f *Forest[T], o order, top pool.Handle[T]) (last, next p
 	return 0, w.next
 }
 
-// enter goes on with the children of h, which was yielded last, or will be after them. It returns the
-// lists above theirs.
-func (w *walk[T]) enter(h pool.Handle[T], above []list[T]) []list[T] {
+// enter goes on with the children of h, which was yielded last, or will be after them. It returns last and
+// next of their list, and the lists above it.
+func (w *walk[T]) enter(h pool.Handle[T], above []list[T]) (last, next pool.Handle[T], _ []list[T]) {
 	if w.order == parentsFirst && w.next == 0 {
 		// The list is not needed any more, so a long chain makes no high stack.
 		w.cut(w.start)
@@ -206,7 +204,7 @@ func (w *walk[T]) enter(h pool.Handle[T], above []list[T]) []list[T] {
 	}
 	w.list = list[T]{}
 	w.read(h)
-	return above
+	return 0, w.next, above
 }
 
 // leave goes back to the last list above, as the walk has reached the end of its own. It returns the
