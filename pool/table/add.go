@@ -28,7 +28,7 @@ func (t *Table[K, R]) Add(k K, r R) Index {
 	}
 	was := t.keys[i]
 	t.keys[i] = k
-	store(&t.rows, i, &r)
+	store(&t.rows.places, i, &r)
 	if int(i) < n && t.moves.Any() {
 		t.tell(was, i, None)
 	}
@@ -40,7 +40,7 @@ func (t *Table[K, R]) Add(k K, r R) Index {
 func (t *Table[K, R]) AddOrSet(k K, r R) Index {
 	t.change()
 	if i := t.index.find(k); i.IsSet() {
-		store(&t.rows, i, &r)
+		store(&t.rows.places, i, &r)
 		return i
 	}
 	return t.Add(k, r)
@@ -90,7 +90,7 @@ func (t *Table[K, R]) AddBatch(ks []K, rs []R) bool {
 			replaced = append(replaced, occupant{t.keys[i], i})
 		}
 		t.keys[i] = k
-		store(&t.rows, i, &rs[j])
+		store(&t.rows.places, i, &rs[j])
 	}
 	for _, o := range replaced {
 		t.tell(o.k, o.i, None)

@@ -36,14 +36,14 @@ func (t *Table[K, R]) get(k K, r *R) bool {
 	if i == None {
 		return false
 	}
-	load(&t.rows, i, r)
+	load(&t.rows.places, i, r)
 	return true
 }
 
 // GetAt returns a copy of the record at i, and false if there is none.
 func (t *Table[K, R]) GetAt(i Index) (r R, ok bool) {
 	if ok = t.has(i); ok {
-		load(&t.rows, i, &r)
+		load(&t.rows.places, i, &r)
 	}
 	return r, ok
 }
@@ -53,7 +53,7 @@ func (t *Table[K, R]) GetAt(i Index) (r R, ok bool) {
 func (t *Table[K, R]) Set(k K, r R) bool {
 	i := t.Lookup(k)
 	if i.IsSet() {
-		store(&t.rows, i, &r)
+		store(&t.rows.places, i, &r)
 	}
 	return i.IsSet()
 }
@@ -63,7 +63,7 @@ func (t *Table[K, R]) SetAt(i Index, r R) bool {
 	if !t.has(i) {
 		return false
 	}
-	store(&t.rows, i, &r)
+	store(&t.rows.places, i, &r)
 	return true
 }
 
@@ -86,7 +86,7 @@ func (t *Table[K, R]) All() iter.Seq2[K, R] {
 		}
 		var r R // all of it is overwritten in each step, except for blank fields
 		for i := 0; i < len(t.keys); i++ {
-			load(&t.rows, Index(i), &r)
+			load(&t.rows.places, Index(i), &r)
 			if !yield(t.keys[i], r) {
 				return
 			}

@@ -58,6 +58,9 @@ const (
 	byPieces
 )
 
+// isRare reports whether few records have a column that is moved in this way.
+func (h how) isRare() bool { return h == by2 || h == byBytes || h >= bySlice }
+
 // piece is a part of a value that is copied in one way. If how is byPieces, it is count
 // elements of an array, side by side, each of which consists of pieces.
 type piece struct {
@@ -145,7 +148,7 @@ func cut(to []piece, typ reflect.Type, offset uintptr) []piece {
 // places are where the columns of a table lie, for what copies records.
 type places struct {
 	records unsafe.Pointer // under AoS, record 0
-	plan    plan           // under SoA
+	plan    *plan          // under SoA; nil under AoS
 }
 
 func placesOf(l Layout, columns []column) places {
@@ -156,22 +159,31 @@ func placesOf(l Layout, columns []column) places {
 }
 
 // plan is how the columns of a structure of arrays are moved: made once, when they get their
-// memory. Columns that are moved in the same way stand together, so there is one loop for each way,
-// and no switch for each column of each record.
-type plan [byPieces + 1][]step
+// memory. It has a list of columns for each way to move one, so there is one loop for each way, and no
+// switch for each column of each record.
+//
+// The naive plan has a slice for each way. Its loops load a length and count, although most records
+// have few columns of a kind: to copy a record of seven took 180 instructions instead of 95.
+type plan struct {
+	by   [byPieces + 1]*step // lists, in the order of the fields
+	rare bool                // some list is not empty of those that moveRare goes through
+}
 
 // step is what it takes to move an element of a column.
 type step struct {
 	base   unsafe.Pointer // element 0
 	offset uintptr        // of the field in R
+	next   *step          // the next column that is moved in the same way, or nil
 	typ    *elementType
 }
 
 // planOf returns the plan of columns.
-func planOf(columns []column) (p plan) {
-	for i := range columns {
+func planOf(columns []column) *plan {
+	p := new(plan)
+	for i := len(columns) - 1; i >= 0; i-- {
 		if c := &columns[i]; c.how != byNothing {
-			p[c.how] = append(p[c.how], step{c.base, c.offset, &c.elementType})
+			p.by[c.how] = &step{c.base, c.offset, p.by[c.how], &c.elementType}
+			p.rare = p.rare || c.how.isRare()
 		}
 	}
 	return p
@@ -179,24 +191,30 @@ func planOf(columns []column) (p plan) {
 
 // load copies record i to r.
 func (p *plan) load(i Index, r unsafe.Pointer) {
-	loadAll[uint8](p[by1], i, r)
-	loadAll[uint16](p[by2], i, r)
-	loadAll[uint32](p[by4], i, r)
-	loadAll[uint64](p[by8], i, r)
-	loadAll[unsafe.Pointer](p[byPointer], i, r)
-	loadAll[string](p[byString], i, r)
-	loadAll[[]byte](p[bySlice], i, r)
-	loadAll[any](p[byInterface], i, r)
+	loadAll[uint64](p.by[by8], i, r)
+	loadAll[uint32](p.by[by4], i, r)
+	loadAll[uint8](p.by[by1], i, r)
+	loadAll[string](p.by[byString], i, r)
+	loadAll[unsafe.Pointer](p.by[byPointer], i, r)
+	if p.rare {
+		p.loadRare(i, r)
+	}
+}
+
+// loadRare is load for the other columns.
+func (p *plan) loadRare(i Index, r unsafe.Pointer) {
+	loadAll[uint16](p.by[by2], i, r)
+	loadAll[[]byte](p.by[bySlice], i, r)
+	loadAll[any](p.by[byInterface], i, r)
 	for _, h := range [...]how{byBytes, byPieces} {
-		for _, s := range p[h] {
+		for s := p.by[h]; s != nil; s = s.next {
 			s.typ.copy(unsafe.Add(r, s.offset), s.typ.at(s.base, i))
 		}
 	}
 }
 
-func loadAll[E any](steps []step, i Index, r unsafe.Pointer) {
-	for j := range steps {
-		s := &steps[j]
+func loadAll[E any](s *step, i Index, r unsafe.Pointer) {
+	for ; s != nil; s = s.next {
 		*(*E)(unsafe.Add(r, s.offset)) = *element[E](s, i)
 	}
 }
@@ -208,40 +226,51 @@ func element[E any](s *step, i Index) *E {
 
 // store copies r to record i.
 func (p *plan) store(i Index, r unsafe.Pointer) {
-	storeAll[uint8](p[by1], i, r)
-	storeAll[uint16](p[by2], i, r)
-	storeAll[uint32](p[by4], i, r)
-	storeAll[uint64](p[by8], i, r)
-	storeAll[unsafe.Pointer](p[byPointer], i, r)
-	storeAll[string](p[byString], i, r)
-	storeAll[[]byte](p[bySlice], i, r)
-	storeAll[any](p[byInterface], i, r)
+	storeAll[uint64](p.by[by8], i, r)
+	storeAll[uint32](p.by[by4], i, r)
+	storeAll[uint8](p.by[by1], i, r)
+	storeAll[string](p.by[byString], i, r)
+	storeAll[unsafe.Pointer](p.by[byPointer], i, r)
+	if p.rare {
+		p.storeRare(i, r)
+	}
+}
+
+func (p *plan) storeRare(i Index, r unsafe.Pointer) {
+	storeAll[uint16](p.by[by2], i, r)
+	storeAll[[]byte](p.by[bySlice], i, r)
+	storeAll[any](p.by[byInterface], i, r)
 	for _, h := range [...]how{byBytes, byPieces} {
-		for _, s := range p[h] {
+		for s := p.by[h]; s != nil; s = s.next {
 			s.typ.copy(s.typ.at(s.base, i), unsafe.Add(r, s.offset))
 		}
 	}
 }
 
-func storeAll[E any](steps []step, i Index, r unsafe.Pointer) {
-	for j := range steps {
-		s := &steps[j]
+func storeAll[E any](s *step, i Index, r unsafe.Pointer) {
+	for ; s != nil; s = s.next {
 		*element[E](s, i) = *(*E)(unsafe.Add(r, s.offset))
 	}
 }
 
 // leave moves the record at last to i, unless they are the same, and zeroes row last.
 func (p *plan) leave(i, last Index) {
-	leaveAll[uint8](p[by1], i, last)
-	leaveAll[uint16](p[by2], i, last)
-	leaveAll[uint32](p[by4], i, last)
-	leaveAll[uint64](p[by8], i, last)
-	leaveAll[unsafe.Pointer](p[byPointer], i, last)
-	leaveAll[string](p[byString], i, last)
-	leaveAll[[]byte](p[bySlice], i, last)
-	leaveAll[any](p[byInterface], i, last)
+	leaveAll[uint64](p.by[by8], i, last)
+	leaveAll[uint32](p.by[by4], i, last)
+	leaveAll[uint8](p.by[by1], i, last)
+	leaveAll[string](p.by[byString], i, last)
+	leaveAll[unsafe.Pointer](p.by[byPointer], i, last)
+	if p.rare {
+		p.leaveRare(i, last)
+	}
+}
+
+func (p *plan) leaveRare(i, last Index) {
+	leaveAll[uint16](p.by[by2], i, last)
+	leaveAll[[]byte](p.by[bySlice], i, last)
+	leaveAll[any](p.by[byInterface], i, last)
 	for _, h := range [...]how{byBytes, byPieces} {
-		for _, s := range p[h] {
+		for s := p.by[h]; s != nil; s = s.next {
 			left := s.typ.at(s.base, last)
 			if i != last {
 				s.typ.copy(s.typ.at(s.base, i), left)
@@ -251,9 +280,8 @@ func (p *plan) leave(i, last Index) {
 	}
 }
 
-func leaveAll[E any](steps []step, i, last Index) {
-	for j := range steps {
-		s := &steps[j]
+func leaveAll[E any](s *step, i, last Index) {
+	for ; s != nil; s = s.next {
 		left := element[E](s, last)
 		*element[E](s, i) = *left
 		*left = *new(E)
@@ -345,28 +373,28 @@ func record[R any](rs *rows, i Index) *R {
 	return (*R)(unsafe.Add(rs.records, uintptr(i)*unsafe.Sizeof(*new(R))))
 }
 
-// load copies record i to *r.
-func load[R any](rs *rows, i Index, r *R) {
-	if rs.layout == AoS {
-		*r = *record[R](rs, i)
-	} else {
-		rs.plan.load(i, unsafe.Pointer(r))
+// load copies record i to *r. It is inlined.
+func load[R any](ps *places, i Index, r *R) {
+	if ps.plan != nil {
+		ps.plan.load(i, unsafe.Pointer(r))
+		return
 	}
+	*r = *(*R)(unsafe.Add(ps.records, uintptr(i)*unsafe.Sizeof(*r)))
 }
 
-// store copies *r to record i.
-func store[R any](rs *rows, i Index, r *R) {
-	if rs.layout == AoS {
-		*record[R](rs, i) = *r
-	} else {
-		rs.plan.store(i, unsafe.Pointer(r))
+// store copies *r to record i. It is inlined.
+func store[R any](ps *places, i Index, r *R) {
+	if ps.plan != nil {
+		ps.plan.store(i, unsafe.Pointer(r))
+		return
 	}
+	*(*R)(unsafe.Add(ps.records, uintptr(i)*unsafe.Sizeof(*r))) = *r
 }
 
 // leave moves the record at last to i, unless they are the same, and zeroes row last, in
 // one pass over the columns.
 func leave[R any](rs *rows, i, last Index) {
-	if rs.layout == AoS {
+	if rs.plan == nil {
 		left := record[R](rs, last)
 		*record[R](rs, i) = *left
 		*left = *new(R)

@@ -99,7 +99,7 @@ func (t *Table[K, R]) writePiece(s *stream, first, end int, e *entry[K, R], copi
 	}
 	_, err := snapshot.Flat(s, reflect.TypeFor[entry[K, R]](), 1, end-first, func(i int) unsafe.Pointer {
 		e.Key = t.keys[first+i]
-		load(&t.rows, Index(first+i), &e.Record)
+		load(&t.rows.places, Index(first+i), &e.Record)
 		return unsafe.Pointer(e)
 	})
 	return err

@@ -45,14 +45,14 @@ func (t *Table[K, R]) SortFunc(cmp func(a, b Index) int) {
 		switch {
 		case to == t.rows.n:
 			k = t.keys[from]
-			load(&t.rows, at, &aside)
+			load(&t.rows.places, at, &aside)
 		case from == t.rows.n:
 			t.keys[to] = k
-			store(&t.rows, Index(to), &aside)
+			store(&t.rows.places, Index(to), &aside)
 		default:
 			t.keys[to] = t.keys[from]
-			load(&t.rows, at, &r)
-			store(&t.rows, Index(to), &r)
+			load(&t.rows.places, at, &r)
+			store(&t.rows.places, Index(to), &r)
 		}
 		if to < t.rows.n {
 			t.index.set(t.keys[to], Index(to))
