@@ -17,12 +17,15 @@ func InlineUint32(w *Uint32) bool {
 	return w.CompareAndSwap(0, 1)
 }
 
-// InlineUint64 inlines every method of Uint64.
+// InlineUint64 inlines every method of Uint64, except for those of InlineBits.
 func InlineUint64(w *Uint64) bool {
 	w.Store(w.Load())
 	w.Add(w.Swap(1))
 	return w.CompareAndSwap(0, 1)
 }
+
+// InlineBits inlines Or and And of Uint64.
+func InlineBits(w *Uint64) bool { return w.Or(w.And(1)) != 0 }
 
 // InlineRelease inlines StoreLast, and StoreRelease where that can be. It is separate, because
 // a call would make InlineUint64 too long to be inlined, and its bodies would not be exported.

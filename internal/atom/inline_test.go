@@ -18,7 +18,7 @@ func TestAtomicsInline(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles the protocol")
 	}
-	for _, dir := range []string{".", "../hint", "../../epoch", "../../shard/slots", "../../shard", "../../pool"} {
+	for _, dir := range []string{".", "../hint", "../../epoch", "../../shard/slots", "../../shard", "../../pool", "../../pool/dense"} {
 		files, err := filepath.Glob(dir + "/*.go")
 		require.NoError(t, err)
 		for _, name := range files { // what go test looks at before it repeats an old result
@@ -26,7 +26,7 @@ func TestAtomicsInline(t *testing.T) {
 			require.NoError(t, err)
 		}
 	}
-	build := exec.Command("go", "build", "-gcflags=-S", "coatcheck/internal/hint", "coatcheck/epoch", "coatcheck/shard/slots", "coatcheck/shard", "coatcheck/pool", "coatcheck/pool/testdata/inline")
+	build := exec.Command("go", "build", "-gcflags=-S", "coatcheck/internal/hint", "coatcheck/epoch", "coatcheck/shard/slots", "coatcheck/shard", "coatcheck/pool", "coatcheck/pool/dense", "coatcheck/pool/testdata/inline")
 	build.Dir = "../.."
 	build.Env = append(os.Environ(), "GOARCH=amd64")
 	out, err := build.CombinedOutput()

@@ -21,19 +21,16 @@ import (
 // To put its handle into a value, write through Pointer before others have the handle.
 func (s *Store[T]) Create(v T) (pool.Handle[T], error) {
 	w := s.phase.enterChange("Create")
-	h, err := s.create(&v)
-	s.phase.leave("Create", w)
-	return h, err
-}
-
-func (s *Store[T]) create(v *T) (pool.Handle[T], error) {
 	c, at, sl := s.claim()
 	if c == nil {
-		return 0, s.full()
+		err := s.full()
+		s.phase.leave("Create", w)
+		return 0, err
 	}
-	c.values[at] = *v
+	c.values[at] = v
 	h := c.handles[at]
 	sl.begin(h.Generation()) // publishes the value
+	s.phase.leave("Create", w)
 	return h, nil
 }
 
@@ -54,11 +51,15 @@ func (s *Store[T]) claim() (c *part[T], at int, sl *slot) {
 	}
 	i := uint32(n)
 	d := s.room.Load()
-	if c, at = d.find(i); c == nil {
+	if uint(i) < uint(len(d.values)) { // else grow finds the part as well, by a call
+		c, at = &d.part, int(i)
+	} else {
 		c, at = d.grow(i)
 	}
 	index := s.next(n)
-	if sl = d.slot(index); sl == nil {
+	if uint(index) < uint(len(d.slots)) {
+		sl = &d.slots[index]
+	} else {
 		sl = d.growSlot(index)
 	}
 	generation := s.first

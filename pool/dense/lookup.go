@@ -62,8 +62,7 @@ func (s *Store[T]) Alive(h pool.Handle[T]) bool {
 	d := s.room.Load()
 	var alive bool
 	if i := uint(h.Index()); i < uint(len(d.slots)) {
-		sl := &d.slots[i]
-		alive = sl.names(h.Generation()) && (uint(sl.at) < uint(len(d.values)) || d.alive(h))
+		alive = d.slots[i].names(h.Generation()) // then there is a value, wherever it is
 	} else {
 		alive = d.alive(h)
 	}
@@ -71,10 +70,10 @@ func (s *Store[T]) Alive(h pool.Handle[T]) bool {
 	return alive
 }
 
-// alive is the part of Alive for slots and values in chunks.
+// alive is the part of Alive for slots in chunks.
 func (d *room[T]) alive(h pool.Handle[T]) bool {
-	c, _ := d.look(h)
-	return c != nil
+	sl := d.slot(h.Index())
+	return sl != nil && sl.names(h.Generation())
 }
 
 // State returns the state of the value: Alive, Dead if it was killed in this phase, or Unused if
@@ -119,11 +118,26 @@ func (d *room[T]) state(h pool.Handle[T]) State {
 // the first value that dies among 64 neighbours.
 func (s *Store[T]) Kill(h pool.Handle[T]) (killed bool) {
 	w := s.phase.enterChange("Kill")
-	if c, at := s.room.Load().look(h); c != nil {
-		killed = c.dead.add(at)
+	d := s.room.Load()
+	if i := uint(h.Index()); i < uint(len(d.slots)) {
+		if sl := &d.slots[i]; sl.names(h.Generation()) {
+			if at := uint(sl.at); at < uint(len(d.values)) {
+				killed = d.dead.add(int(at))
+			} else {
+				killed = d.killOne(h)
+			}
+		}
+	} else {
+		killed = d.killOne(h)
 	}
 	s.phase.leave("Kill", w)
 	return killed
+}
+
+// killOne is the part of Kill for slots and values in chunks.
+func (d *room[T]) killOne(h pool.Handle[T]) bool {
+	c, at := d.look(h)
+	return c != nil && c.dead.add(at)
 }
 
 // DeleteFunc kills each of Values for which del returns true, and returns how many it killed. Like

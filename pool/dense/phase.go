@@ -97,7 +97,10 @@ func (p *phase) let(f func()) {
 // alone lists the calls that use begin and end.
 const alone = "Refresh, Clear, CreateAt, Grow, SortFunc, Trim, WriteTo or OnMove"
 
-// refuse panics for a call outside a phase.
+// refuse panics for a call outside a phase. Like overlapped it is not inlined, so that a look-up does
+// not make a frame for the text.
+//
+//go:noinline
 func (p *phase) refuse(op string) {
 	if p.word.Load() == 0 {
 		panic("dense: use of a zero Store; make one with New or Must")
@@ -107,6 +110,8 @@ func (p *phase) refuse(op string) {
 }
 
 // overlapped panics for a call during which a Refresh began.
+//
+//go:noinline
 func overlapped(op string) {
 	panic("dense: " + alone + " was called during " + op + ", and must have the Store to itself: " +
 		"wait for all other calls first")

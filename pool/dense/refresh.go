@@ -141,8 +141,6 @@ func (s *Store[T]) spare(d *room[T], first, n int) (hs []pool.Handle[T]) {
 // kill marks the values of hs.
 func (d *room[T]) kill(hs []pool.Handle[T]) {
 	for _, h := range hs {
-		if c, at := d.look(h); c != nil {
-			c.dead.add(at)
-		}
+		d.killOne(h)
 	}
 }
