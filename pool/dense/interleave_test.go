@@ -12,9 +12,9 @@ import (
 
 // scenario is a phase: what happens before its threads begin, and the calls of each.
 //
-//	Create a; Kill a; Pointer b; State b; Pointer b+; Refresh
+//	Create a; CreateFunc b; Fail; Kill a; Pointer b; State b; Pointer b+; Refresh
 //
-// b+ is the handle that b's slot has one life later. A name without a handle, because its
+// Fail is a CreateFunc whose init panics. b+ is the handle that b's slot has one life later. A name without a handle, because its
 // Create was refused or has not returned, is passed over. A Refresh that overlaps other
 // calls is a bug of the caller, which must be noticed: by a panic of either.
 type scenario struct {
@@ -43,6 +43,10 @@ var scenarios = []scenario{
 	// The others close up, so the slot of a has another position next.
 	{name: "a slot is reused, looked up by its old handle and by a guess at its next", before: "Create a; Create b; Create c; Refresh; Kill a; Refresh",
 		threads: []string{"Create d", "Pointer a; Pointer a+; Pointer a+", "Kill a; Pointer b"}},
+	{name: "a value is built in its place, beside a creator and a guess at its handle", before: "Create a; Create b; Create c; Refresh; Kill a; Kill b; Refresh",
+		threads: []string{"CreateFunc d; Pointer d", "Create e; Pointer e", "Pointer a+; Pointer a+"}},
+	{name: "two inits panic, beside a creator", before: "Create a; Create b; Create c; Refresh; Kill a; Kill b; Refresh",
+		threads: []string{"Fail", "Fail; Pointer a+", "CreateFunc d; Pointer d"}},
 	{name: "Refresh over look-ups", before: "Create a; Create b; Create c; Refresh; Kill a",
 		threads: []string{"Pointer b; Pointer c", "Refresh"}},
 	// Refresh moves the last value to a position without a mark.

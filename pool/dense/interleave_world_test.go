@@ -74,6 +74,10 @@ func (w *world) do(t *interleave.Thread, text string) {
 		switch {
 		case verb == "Create":
 			w.call(t, verb, func() { w.names[name] = w.create(t) })
+		case verb == "CreateFunc":
+			w.call(t, verb, func() { w.names[name] = w.createFunc(t, false) })
+		case verb == "Fail":
+			w.call(t, verb, func() { w.createFunc(t, true) })
 		case verb == "Refresh":
 			w.call(t, verb, func() { w.refresh(t) })
 		case h == 0:
@@ -109,6 +113,40 @@ func (w *world) create(t *interleave.Thread) valHandle {
 	w.serial++
 	id := w.serial
 	h, err := w.s.Create(val{id, 2 * id})
+	return w.created(t, id, h, err)
+}
+
+// createFunc calls CreateFunc with an init that builds the value in two steps, or panics between
+// them. Meanwhile the handle names nothing.
+func (w *world) createFunc(t *interleave.Thread, fail bool) valHandle {
+	w.serial++
+	id := w.serial
+	errInit := errors.New("init fails")
+	defer func() {
+		if fail {
+			if v := recover(); v != errInit {
+				w.r.Failf("CreateFunc panicked with %v, want what init did", v)
+			}
+		}
+	}()
+	h, err := w.s.CreateFunc(func(h valHandle, v *val) {
+		if *v != (val{}) {
+			w.r.Failf("init gets %+v", *v)
+		}
+		v.id = id
+		if _, ok := w.s.Pointer(h); ok || w.s.Kill(h) {
+			w.r.Failf("%v is live in its init", h)
+		}
+		if fail {
+			panic(errInit)
+		}
+		v.twice = 2 * id
+	})
+	return w.created(t, id, h, err)
+}
+
+// created notes the result of a call that creates a value.
+func (w *world) created(t *interleave.Thread, id int, h valHandle, err error) valHandle {
 	t.Notef("%v, %v", h, err)
 	if err != nil {
 		w.refused++

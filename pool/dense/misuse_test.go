@@ -138,6 +138,23 @@ func TestRefreshInALoopPanics(t *testing.T) {
 	}
 }
 
+// TestDeleteFuncThatRefreshesPanics: its slices are those of the phase before.
+func TestDeleteFuncThatRefreshesPanics(t *testing.T) {
+	s := tiny[int](t, nil)
+	fill(t, s, 3)
+	s.Refresh()
+	shown := 0
+	testkit.RequirePanicText(t, func() {
+		s.DeleteFunc(func(handle, *int) bool {
+			shown++
+			s.Refresh()
+			return false
+		})
+	}, "was called during DeleteFunc")
+	require.Equal(t, 1, shown)
+	require.NoError(t, dense.Check(s))
+}
+
 // A Ptr that was written would be read without its Store.
 func TestPtrHasNoText(t *testing.T) {
 	_, err := json.Marshal(dense.Ptr[int]{})
