@@ -108,6 +108,17 @@ func ExampleCalls_Start() {
 	// <nil>
 }
 
+func ExampleCalls_OldestAge() {
+	calls := pending.Must[string](&pending.Options{Ages: true})
+	_, none := calls.OldestAge()
+	_, _ = calls.Start()
+	time.Sleep(2 * time.Millisecond)
+	_, _ = calls.Start()
+	age, ok := calls.OldestAge()
+	fmt.Println(none, ok, age > time.Millisecond)
+	// Output: false true true
+}
+
 func ExampleCalls_All() {
 	calls := pending.Must[string](&pending.Options{Ages: true})
 	call, _ := calls.Start()

@@ -38,6 +38,19 @@ func (c *Calls[T]) All() iter.Seq2[Call[T], time.Duration] {
 	}
 }
 
+// OldestAge returns the time since the Start of the oldest outstanding call. It returns false if there
+// is none, or if Options.Ages is not set. Like Stats it reads every slot that has memory, and
+// poolhttp.RegisterSource shows what it returns.
+func (c *Calls[T]) OldestAge() (oldest time.Duration, ok bool) {
+	if c.table(); c.made.IsZero() {
+		return 0, false
+	}
+	for _, age := range c.All() {
+		oldest, ok = max(oldest, age), true
+	}
+	return oldest, ok
+}
+
 // Stats returns the figures of the table of calls. Live is the number of outstanding calls, and
 // Refused… are the Starts that found no room. It reads every slot that has memory.
 // poolhttp.RegisterSource shows them.

@@ -67,8 +67,12 @@ func TestAgesGrow(t *testing.T) {
 				all = append(all, age)
 			}
 			slices.Sort(all)
+			oldest, ok := calls.OldestAge()
+			require.Equal(t, len(all) > 0, ok)
+			require.Equal(t, slices.Max(append(all, 0)), oldest)
 			return all
 		}
+		require.Empty(t, ages())
 		time.Sleep(time.Hour)
 		first, _ := calls.Start()
 		require.Equal(t, []time.Duration{0}, ages())

@@ -19,7 +19,7 @@
 // last minute. An amber or red card says what to do.
 //
 // A request costs one call of [pool.Pool.Stats] for each pool, which visits every slot
-// that has memory. The page and the JSON also show the stacks of the calls that pinned or opened
+// that has memory. It visits those of a pending.Calls with Ages twice, for the age of its oldest call. The page and the JSON also show the stacks of the calls that pinned or opened
 // what is open: with the build tag coatcheck_debug of all pools, and after [ShowStacks] of those
 // with Options.TraceGuards. So restrict who may see them.
 package poolhttp

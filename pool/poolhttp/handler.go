@@ -13,7 +13,7 @@ import (
 //	http.Handle("/debug/pools/", poolhttp.Handler())
 //
 // The JSON is an object with a member for each pool, by its name. Each member has the fields of
-// [pool.Stats] and the Type of the values. With the build tag coatcheck_debug, or after [ShowStacks]
+// [pool.Stats] and the Type of the values. With pending.Options.Ages it has OldestAge, in nanoseconds. With the build tag coatcheck_debug, or after [ShowStacks]
 // for a pool with Options.TraceGuards, it also has Open, the text of [pool.Pool.ExplainOpen].
 func Handler() http.Handler { return http.HandlerFunc(serve) }
 

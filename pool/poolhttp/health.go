@@ -42,7 +42,7 @@ func judge(st pool.Stats, past history) health {
 	return health{}
 }
 
-// age formats how long a pin has lasted.
+// age formats how long a pin has lasted, or a call.
 func age(d time.Duration) string {
 	if d < time.Second {
 		return "< 1s"

@@ -59,6 +59,7 @@ type card struct {
 	Layers     []layer
 	Chart      chart
 	Health     health
+	Oldest     string // the age of the oldest value; empty where it is not told
 	Open       string
 }
 
@@ -84,6 +85,9 @@ func current() page {
 	for e, p := range registered() {
 		st, past := e.look(p)
 		c := cardOf(e.name, e.values, st, past)
+		if d, ok := oldest(p); ok {
+			c.Oldest = age(d)
+		}
 		c.Open = open(p)
 		v.Pools = append(v.Pools, c)
 		v.Bytes += st.Bytes

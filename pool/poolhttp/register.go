@@ -64,7 +64,7 @@ func Register[T any](name string, p *pool.Pool[T]) {
 //	poolhttp.RegisterSource("enemies", store) // a *dense.Store[Enemy]
 //
 // The page, the JSON and the collectors show its figures as a pool's, under the type S. Figures that
-// it has not are 0.
+// it has not are 0. If it has the method OldestAge of pending.Calls, the page and the JSON show that too.
 func RegisterSource[S any, P Source[S]](name string, s P) {
 	if s == nil {
 		panic("poolhttp: RegisterSource of a nil pointer")
@@ -162,7 +162,8 @@ func All() iter.Seq2[string, pool.Stats] {
 type figures struct {
 	Type string // of the values
 	pool.Stats
-	Open string `json:",omitempty"` // who holds what, under coatcheck_debug or with ShowStacks
+	OldestAge time.Duration `json:",omitempty"` // of a Source that tells the age of its oldest value
+	Open      string        `json:",omitempty"` // who holds what, under coatcheck_debug or with ShowStacks
 }
 
 // Vars returns the figures of all registered pools, by their names, in a form for encoding/json.
@@ -173,9 +174,18 @@ func Vars() any {
 	all := make(map[string]figures)
 	for e, p := range registered() {
 		st, _ := e.look(p)
-		all[e.name] = figures{e.values, st, open(p)}
+		oldest, _ := oldest(p)
+		all[e.name] = figures{e.values, st, oldest, open(p)}
 	}
 	return all
+}
+
+// oldest returns the age of the oldest value, and false where p does not tell it now.
+func oldest(p figured) (time.Duration, bool) {
+	if aged, ok := p.(interface{ OldestAge() (time.Duration, bool) }); ok {
+		return aged.OldestAge()
+	}
+	return 0, false
 }
 
 // stacks is what ShowStacks was told.

@@ -1,13 +1,16 @@
 package poolhttp_test
 
 import (
+	"encoding/json"
 	"maps"
 	"net/http/httptest"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -178,4 +181,37 @@ func TestSourcesAreShownBesidePools(t *testing.T) {
 	testkit.RequirePanicText(t, func() { poolhttp.RegisterSource[locked]("nil", nil) }, "poolhttp: RegisterSource of a nil pointer")
 	testkit.RequirePanicText(t, func() { poolhttp.RegisterSource("zero", new(dense.Store[int])) }, "make one with New")
 	require.Equal(t, -1, live("zero"))
+}
+
+// TestPageShowsTheOldestCall: the page and the JSON tell how long the oldest call has been
+// outstanding, where there is one, and where calls have ages.
+func TestPageShowsTheOldestCall(t *testing.T) {
+	calls, ageless := pending.Must[string](&pending.Options{Ages: true}), pending.Must[string](nil)
+	poolhttp.RegisterSource("aged calls", calls)
+	poolhttp.RegisterSource("ageless calls", ageless)
+	defer poolhttp.Unregister("aged calls")
+	defer poolhttp.Unregister("ageless calls")
+	shown := func(name string) (page bool, age time.Duration) {
+		_, card, found := strings.Cut(ask("GET", "/").Body.String(), `<section id="pool-`+name+`"`)
+		require.True(t, found)
+		card, _, _ = strings.Cut(card, "</section>")
+		var pools map[string]struct{ OldestAge time.Duration }
+		require.NoError(t, json.Unmarshal(ask("GET", "/pools.json").Body.Bytes(), &pools))
+		return regexp.MustCompile(`<dt>oldest</dt><dd>[^<]*\d`).MatchString(card), pools[name].OldestAge
+	}
+	page, age := shown("aged calls")
+	require.False(t, page || age != 0, "there is no call yet")
+	before := time.Now()
+	call, _ := calls.Start()
+	_, _ = ageless.Start()
+	time.Sleep(time.Millisecond)
+	_, _ = calls.Start()
+	page, age = shown("aged calls")
+	require.True(t, page)
+	require.GreaterOrEqual(t, age, time.Millisecond)
+	require.LessOrEqual(t, age, time.Since(before))
+	page, age = shown("ageless calls")
+	require.False(t, page || age != 0, "the calls have no ages")
+	call.Cancel()
+	runtime.KeepAlive(ageless)
 }
