@@ -155,7 +155,8 @@ func (mc *machine) cut(panicked bool) {
 	if panicked {
 		mc.beside = append([]int(nil), mc.s.Values()...)
 	}
-	if mc.beside = mc.beside[:mc.s.Len()]; !slices.Equal(mc.beside, mc.s.Values()) {
+	mc.beside = mc.beside[:min(len(mc.beside), mc.s.Len())]
+	if !slices.Equal(mc.beside, mc.s.Values()) {
 		mc.fatalf("beside the values there is %v, want %v", mc.beside, mc.s.Values())
 	}
 }

@@ -191,8 +191,9 @@ func TestSnapshotRefusesWhatIsCorrupt(t *testing.T) {
 			}
 		}
 		_, err := dense.ReadFrom[int](bytes.NewReader(dense.Snapshot(values, handles)), nil)
-		assert.ErrorIs(t, err, pool.ErrCorrupt, what)
-		assert.NotContains(t, err.Error(), "%!", what)
+		if assert.ErrorIs(t, err, pool.ErrCorrupt, what) {
+			assert.NotContains(t, err.Error(), "%!", what)
+		}
 	}
 }
 
