@@ -316,3 +316,33 @@ func TestCyclesEndWalks(t *testing.T) {
 	assert.LessOrEqual(t, f.Depth(top), 6)
 	assert.LessOrEqual(t, len(handles(t, f.Ancestors(top))), 6)
 }
+
+// TestListsBelowForgetTheOneAbove: what a loop has passed over in a list is no place to go on in another, also
+// if that takes its place on the path.
+func TestListsBelowForgetTheOneAbove(t *testing.T) {
+	p, f := newForest(t)
+	top, kids := family(t, p, f, 2)
+	below := addBelow(t, p, f, kids[1], 2)
+	var got []handle
+	for h := range f.Descendants(top) {
+		got = append(got, h)
+		if h == kids[0] || h == below[0] {
+			parent, _ := f.Parent(h)
+			require.NoError(t, f.Detach(h))
+			require.NoError(t, f.Prepend(parent, h)) // the loop passes over it
+		}
+	}
+	assert.Equal(t, append(kids, below...), got)
+}
+
+// TestDeadNodesHaveNoNeighbours: also where a change has disturbed the reader.
+func TestDeadNodesHaveNoNeighbours(t *testing.T) {
+	p, f := newForest(t)
+	_, kids := family(t, p, f, 3)
+	f.Remove(kids[1])
+	defer tree.Busy(f)()
+	for _, nb := range neighbours {
+		_, ok := nb.find(f, kids[1])
+		assert.False(t, ok, nb.name)
+	}
+}
