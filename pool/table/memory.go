@@ -179,10 +179,11 @@ type step struct {
 
 // planOf returns the plan of columns.
 func planOf(columns []column) *plan {
-	p := new(plan)
+	p, steps := new(plan), make([]step, len(columns))
 	for i := len(columns) - 1; i >= 0; i-- {
 		if c := &columns[i]; c.how != byNothing {
-			p.by[c.how] = &step{c.base, c.offset, p.by[c.how], &c.elementType}
+			steps[i] = step{c.base, c.offset, p.by[c.how], &c.elementType}
+			p.by[c.how] = &steps[i]
 			p.rare = p.rare || c.how.isRare()
 		}
 	}
