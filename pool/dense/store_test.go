@@ -235,3 +235,26 @@ func TestLargeStoresGrowByHalf(t *testing.T) {
 		require.Equal(t, want, s.Allocated(), "after one more than %d values", n)
 	}
 }
+
+// TestPanickingInitLeavesNoValue: a position whose init panicked is taken out by the next Refresh, among
+// others that stay, and its slot is used again.
+func TestPanickingInitLeavesNoValue(t *testing.T) {
+	for _, unordered := range []bool{false, true} {
+		s := dense.Must[int](&dense.Options[int]{Unordered: unordered})
+		var want []int
+		for k := range 100 {
+			if k%3 == 1 {
+				require.Panics(t, func() {
+					_, _ = s.CreateFunc(func(_ pool.Handle[int], v *int) { *v = k; panic(k) })
+				})
+				continue
+			}
+			_, err := s.Create(k)
+			require.NoError(t, err)
+			want = append(want, k)
+		}
+		created, destroyed := s.Refresh()
+		require.Equal(t, []int{len(want), 0}, []int{created, destroyed})
+		require.ElementsMatch(t, want, s.Values())
+	}
+}
