@@ -72,6 +72,11 @@ func (a *Arena) Inspect() (contents []Contents) {
 	return contents
 }
 
+// ShardsMade returns how many shards there are, and the lock under which they are made (I13).
+func (a *Arena) ShardsMade() (n int, lock unsafe.Pointer) {
+	return len(a.shards()), unsafe.Pointer(&a.verdicts.mu)
+}
+
 // KeepArrays makes an arena that was not used yet one that does not replay, and so keeps arrays if it may.
 func (a *Arena) KeepArrays() {
 	a.Replays = false

@@ -67,6 +67,7 @@ type world struct {
 	turn       [maxSlots]uint32 // of each slot in a queue: when it came there, or unused
 	turns      uint32
 	epoch      uint64
+	shards     int
 	most       int // cells of the longest row, if rows grow
 
 	names names
