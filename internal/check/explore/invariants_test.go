@@ -24,7 +24,7 @@ import (
 //	false is true: the handle was not live              sees, ended
 //	Synchronize returns when all is reclaimed           reclaimed
 //	a queue keeps its order                             keepsOrder, after each step
-//	a shard is made under verdicts.mu                   holds, after each step
+//	a shard is made under verdicts.mu                   growsLocked, after each step
 //	counts, Len and Stats add up at rest                complete, figures
 //
 // Under the tag coatcheck_debug a pool itself notes who did what, and under neither it
@@ -39,7 +39,21 @@ func (w *world) check() error {
 	if err == nil && Arena(w.p).FIFO {
 		err = w.keepsOrder()
 	}
+	if err == nil {
+		err = w.growsLocked()
+	}
 	return err
+}
+
+// growsLocked fails if a step has made a shard without the lock of refusals. What comes before the first
+// step takes no locks.
+func (w *world) growsLocked() error {
+	n, lock := Arena(w.p).ShardsMade()
+	if w.shards != 0 && n != w.shards && !w.r.Locked(lock) {
+		return fmt.Errorf("a shard was made, and verdicts.mu is not locked (I13)")
+	}
+	w.shards = n
+	return nil
 }
 
 // holds is what holds after every step.
@@ -95,11 +109,6 @@ func (w *world) holds() error {
 		return fmt.Errorf("the epoch went back from %d to %d", w.epoch, e)
 	}
 	w.epoch = e
-	n, lock := Arena(w.p).ShardsMade()
-	if w.shards != 0 && n != w.shards && !w.r.Locked(lock) {
-		return fmt.Errorf("a shard was made, and verdicts.mu is not locked (I13)")
-	}
-	w.shards = n
 	w.measure()
 	return nil
 }
