@@ -3,7 +3,6 @@ package pool_test
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"runtime"
 	"testing"
 
@@ -162,42 +161,6 @@ func TestTrimKeepsTheRestOfAPage(t *testing.T) {
 	require.Positive(t, p.Trim(), "Trim gives up what Grow made")
 	hs = append(hs, testkit.Fill(t, p, capacity-len(hs), testkit.Number)...)
 	require.Len(t, hs, capacity)
-}
-
-// TestTrimBringsValuesTogether: of many values a few are left, in all pages, and are replaced at random.
-// Each Trim lets the next ones go to the first pages, and a later one gives up those that they have left.
-func TestTrimBringsValuesTogether(t *testing.T) {
-	for _, shards := range []int{1, 2} {
-		const left = 100
-		r := rand.New(rand.NewPCG(1, uint64(shards)))
-		p := pool.Must(&pool.Options[[2]uint64]{Shards: shards})
-		var hs []pool.Handle[[2]uint64]
-		for k := range uint64(1 << 16) {
-			h, err := p.Insert([2]uint64{k, ^k})
-			require.NoError(t, err)
-			hs = append(hs, h)
-		}
-		r.Shuffle(len(hs), func(i, j int) { hs[i], hs[j] = hs[j], hs[i] })
-		p.RemoveBatch(hs[left:])
-		hs = hs[:left]
-		before, lives := p.Stats().Bytes, p.Stats().Worn
-		for range 12 {
-			for range 4 * left {
-				k := r.IntN(left)
-				v, ok := p.Take(hs[k])
-				require.True(t, ok && v[0] == ^v[1], "a value was lost")
-				hs[k], _ = p.Insert(v)
-			}
-			p.Trim()
-		}
-		st := p.Stats()
-		require.Equal(t, left, st.Live)
-		require.Less(t, st.Bytes, before/8, "%d shards", shards)
-		require.GreaterOrEqual(t, st.Worn, lives)
-		for _, h := range hs {
-			require.True(t, p.Contains(h), "a value was lost")
-		}
-	}
 }
 
 // TestTrimOrdersSparsePools: if values are left in every page, few in each, no page goes, and the next
