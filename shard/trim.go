@@ -170,14 +170,9 @@ func (t *trimmer) tooFew(n uint32) bool {
 // take takes all that s, the k-th shard, has for insertions, in FIFO's order, but for the range's slots in
 // pages that stay.
 func (t *trimmer) take(s *shard, k int) {
-	if s.fifo {
-		t.takeRange(s, k)
-	}
+	t.takeRange(s, k)
 	t.addList(k, slots.Low(s.free.TakeAll()))
 	t.arrays += s.ready.takeAll(func(first uint32) { t.addList(k, first) })
-	if !s.fifo {
-		t.takeRange(s, k)
-	}
 }
 
 // addList adds the slots of a list of the k-th shard that begins with slot i.

@@ -374,7 +374,8 @@ func record[R any](rs *rows, i Index) *R {
 	return (*R)(unsafe.Add(rs.records, uintptr(i)*unsafe.Sizeof(*new(R))))
 }
 
-// load copies record i to *r. It is inlined.
+// load copies record i to *r. It is inlined. With a call of record it would cost 88 of the 80 nodes that the
+// compiler allows.
 func load[R any](ps *places, i Index, r *R) {
 	if ps.plan != nil {
 		ps.plan.load(i, unsafe.Pointer(r))
@@ -383,7 +384,7 @@ func load[R any](ps *places, i Index, r *R) {
 	*r = *(*R)(unsafe.Add(ps.records, uintptr(i)*unsafe.Sizeof(*r)))
 }
 
-// store copies *r to record i. It is inlined.
+// store copies *r to record i. It is inlined, as load is.
 func store[R any](ps *places, i Index, r *R) {
 	if ps.plan != nil {
 		ps.plan.store(i, unsafe.Pointer(r))
