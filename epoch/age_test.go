@@ -105,6 +105,7 @@ func TestAgeIsNeverNegative(t *testing.T) {
 				g := d.Pin()
 				d.Age(epoch.Pins{Oldest: g.Epoch()}) // each has an epoch of its own
 				g.Unpin()
+				runtime.Gosched()
 			}
 			return
 		}

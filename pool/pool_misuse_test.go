@@ -2,7 +2,6 @@ package pool_test
 
 import (
 	"context"
-	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -158,13 +157,11 @@ func TestReservationSettlesOnce(t *testing.T) {
 
 // The last words of a program in which Each panics have the stack of f.
 func TestEachTellsWhereItPanicked(t *testing.T) {
-	out, err := exec.Command(os.Args[0], "-test.run=^TestEachPanics$", "-test.v").CombinedOutput()
-	if ended := new(exec.ExitError); err == nil || !errors.As(err, &ended) {
-		t.Skip("an emulator starts no other program: ", err)
-	}
-	require.Contains(t, string(out), "panic: pool: Each: f panicked in a goroutine of its own:")
-	require.Contains(t, string(out), "panicsInEach")
-	require.Contains(t, string(out), "panic: just so")
+	out, ok := testkit.Run(t, exec.Command(os.Args[0], "-test.run=^TestEachPanics$", "-test.v"))
+	require.False(t, ok, "it ended well:\n%s", out)
+	require.Contains(t, out, "panic: pool: Each: f panicked in a goroutine of its own:")
+	require.Contains(t, out, "panicsInEach")
+	require.Contains(t, out, "panic: just so")
 }
 
 func TestEachPanics(t *testing.T) {
@@ -188,17 +185,14 @@ func TestSharedWorkerIsNoticed(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "sharedworker")
 	out, err := exec.Command("go", "build", "-o", program, "./testdata/sharedworker").CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	told := 0
+	told, printed := 0, ""
 	for range 5 {
 		ctx, cancel := testkit.Limited(t)
-		out, err = exec.CommandContext(ctx, program).CombinedOutput()
+		printed, _ = testkit.Run(t, exec.CommandContext(ctx, program))
 		cancel()
-		if ended := new(exec.ExitError); err != nil && !errors.As(err, &ended) {
-			t.Skip("an emulator starts no other program: ", err)
-		}
-		if strings.HasPrefix(string(out), "panic: pool: two goroutines use a Worker at once\n") {
+		if strings.HasPrefix(printed, "panic: pool: two goroutines use a Worker at once\n") {
 			told++
 		}
 	}
-	require.Positive(t, told, "of 5 runs, the last of which printed %s", out)
+	require.Positive(t, told, "of 5 runs, the last of which printed %s", printed)
 }

@@ -148,6 +148,7 @@ func TestStatsUnderLoadArePossible(t *testing.T) {
 						}
 					}
 					p.RemoveBatch(hs)
+					runtime.Gosched()
 				}
 			}()
 		}

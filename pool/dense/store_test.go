@@ -209,6 +209,7 @@ func TestStatsCountValues(t *testing.T) {
 				if st := s.Stats(); st.Live < 0 || st.Live > 1000 || st.Live+st.Free != st.Allocated {
 					t.Errorf("%v", st)
 				}
+				runtime.Gosched()
 			}
 			return
 		}
