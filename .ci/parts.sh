@@ -1,8 +1,9 @@
 # Parts of the gate. Sourced by .ci/run, which sets short to -short, or to nothing for the full
 # programme. The comment behind a part's name is its line in the usage.
 #
-# Tests run at their usual length once, under the race detector. Where they run again for
-# another reason, without it or on another platform, they are short.
+# COATCHECK_LENGTH says how long tests are (internal/check/testkit/length.go). Those that start
+# goroutines are so long under the race detector, and all are without it. Where tests run again for
+# another reason, as with other numbers of processors, they are short.
 
 # tool builds a command that internal/tools requires.
 tool() {
@@ -94,14 +95,18 @@ part_quick() { # formatting, modules, vet, staticcheck, short tests
 		fi
 	done
 
-	# The whole gate runs the other packages under the race detector, where they do the same.
-	step "short tests, without the race detector"
-	local packages=./...
-	[ -z "$whole" ] || packages=". ./epoch ./shard/... ./pool/... ./internal/atom ./internal/check/comments ./internal/check/mutants"
-	go test -vet=off -short $packages
+	if [ -z "$whole" ]; then # which runs them longer
+		step "short tests"
+		go test -vet=off -short ./...
+	fi
 
 	step "steps, counted"
 	go test -vet=off -short -tags coatcheck_costs ./internal/check/costs
+}
+
+part_plain() { # all tests, without the race detector
+	step "all tests, without the race detector"
+	go test -vet=off ./...
 }
 
 part_race() { # the README's test command; no preemption by signals
@@ -120,11 +125,30 @@ part_race() { # the README's test command; no preemption by signals
 	busy
 	GODEBUG=asyncpreemptoff=1 go test -vet=off -count=1 -short -skip 'Replay|Snapshot|ForgedOrders|Inline|AllocateNothing|MatchModel|TestTrim|SharedWorker' . ./epoch ./shard/... ./pool
 	idle
+}
 
-	if [ -z "$short" ]; then
-		step "without the race detector"
-		go test -vet=off ./...
+part_machines() { # tests on 1, 4 and 16 processors, in a tree without .git; do they compile for others?
+	local n processors="1 4 16" packages="./epoch ./shard/... ./pool"
+	[ -n "$short" ] || processors="1 4 8 16 32 64" packages=./...
+	mkdir "$scratch/tree"
+	tar -c --exclude=./.git . | tar -x -C "$scratch/tree"
+	for n in $processors; do
+		step "with GOMAXPROCS=$n, in a tree without .git"
+		(cd "$scratch/tree" && go test -vet=off -count=1 -short -exec "env -u GOGC GOMAXPROCS=$n" $packages)
+	done
+	if [ -n "$short" ]; then
+		step "the other packages, in a tree without .git"
+		(cd "$scratch/tree" && go test -vet=off -short $(go list ./... | grep -vE '/(epoch|shard|shard/slots|pool)$'))
+	else
+		step "with GOMAXPROCS=16, under the race detector"
+		if compiler; then
+			go test -vet=off -race -count=1 -exec "env -u GOGC GOMAXPROCS=16" ./...
+		fi
 	fi
+
+	step "tests compile for macOS and Windows"
+	GOOS=darwin GOARCH=arm64 go vet ./...
+	GOOS=windows GOARCH=amd64 go vet ./...
 }
 
 part_debug() { # the tests with records of who did what
@@ -296,7 +320,7 @@ part_arm64() { # tests on arm64 in an emulator; part of -full alone
 	GOARCH=arm64 go vet ./...
 	local cpu
 	for cpu in cortex-a53 max; do
-		CGO_ENABLED=0 GOARCH=arm64 COATCHECK_FULL='' go test -vet=off -count=1 \
+		CGO_ENABLED=0 GOARCH=arm64 COATCHECK_LENGTH=gate go test -vet=off -count=1 \
 			-exec "env -u GOGC qemu-aarch64-static -cpu $cpu" ./epoch ./shard/... ./pool
 	done
 }

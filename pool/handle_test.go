@@ -1,3 +1,5 @@
+//go:build !race
+
 package pool_test
 
 import (
@@ -187,7 +189,7 @@ func TestLookupsInline(t *testing.T) {
 // the second look may load through a pointer, and some between the two must. On arm64 the
 // processor needs a barrier after them.
 func TestCopyIsLoadedBetweenLooks(t *testing.T) {
-	if testing.Short() {
+	if testkit.Short() {
 		t.Skip("compiles a pool six times")
 	}
 	copyIsLoadedBetweenLooks(t, "amd64", 0)

@@ -1,3 +1,5 @@
+//go:build !race
+
 package pool_test
 
 import (
@@ -76,9 +78,6 @@ func TestResetOfAHeldLastLife(t *testing.T) {
 func TestBoundedPoolDoesNotEnd(t *testing.T) {
 	for _, capacity := range []int{1, 3, 64} {
 		for _, lives := range []int{1, 2, 5} {
-			if testkit.Race && lives == 2 {
-				continue // it has one goroutine
-			}
 			for _, o := range []pool.Options[int]{
 				{}, {Preallocate: true}, {Shards: 1}, {Reset: func(v *int) { *v = 0 }}, {Reset: func(v *int) { *v = 0 }, Preallocate: true}, {MaxLimbo: 1},
 			} {

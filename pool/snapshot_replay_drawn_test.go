@@ -1,3 +1,5 @@
+//go:build !race
+
 package pool_test
 
 import (
@@ -105,7 +107,7 @@ func drawnReplay(seed uint64, clears bool, depth int) (log []string) {
 // let go and wherever its stack lies.
 func TestDrawnReplaysAreTheSame(t *testing.T) {
 	rnd := testkit.Rand(t)
-	for range testkit.LongAlone(800) {
+	for range testkit.Long(800) {
 		seed := rnd.Uint64()
 		want := drawnReplay(seed, false, 0)
 		require.Equal(t, want, drawnReplay(seed, true, 0), "seed %d, with values let go", seed)

@@ -1,3 +1,5 @@
+//go:build !race
+
 package pool_test
 
 import (
@@ -105,7 +107,7 @@ func TestSnapshotsDoNotChangeAReplay(t *testing.T) {
 }
 
 func sameWhateverIsSaved(t *testing.T, anytime bool, hows ...string) {
-	calls := 100 + testkit.LongAlone(2000)
+	calls := 100 + testkit.Long(2000)
 	for _, o := range []pool.Options[*int]{
 		{}, {Capacity: 2000}, {Capacity: 300}, {MaxLimbo: 300}, {MaxLimbo: 5000}, {Capacity: 2000, Preallocate: true}, {Reset: resetPointer},
 		{Capacity: 2000, Reset: resetPointer}, {Origin: testkit.LastGeneration - 10}, {Capacity: 300, Origin: testkit.LastGeneration - 10},
@@ -114,7 +116,7 @@ func sameWhateverIsSaved(t *testing.T, anytime bool, hows ...string) {
 		for _, o.Reuse = range testkit.Reuses {
 			t.Run(describe(&o), func(t *testing.T) {
 				rnd := testkit.Rand(t)
-				for range testkit.LongAlone(8) {
+				for range testkit.Long(8) {
 					seed := rnd.Uint64()
 					want := runSaved(t, o, seed, calls, anytime, saves["no snapshots"])
 					require.Greater(t, len(want), calls, "the calls did hardly anything")
@@ -266,7 +268,7 @@ func TestForgedOrders(t *testing.T) {
 			testkit.Fill(t, p, 20, func(int) *int { return nil })
 			require.Equal(t, 30, p.RemoveBatch(hs[200:230]))
 			whole := snapshotOf(t, p)
-			for range testkit.LongAlone(2000) {
+			for range testkit.Long(2000) {
 				in := reseal(whole, func(records [][]byte) {
 					order := records[len(records)-2]
 					require.EqualValues(t, 5, order[0])

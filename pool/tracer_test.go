@@ -154,7 +154,7 @@ func BenchmarkTraceGuards(b *testing.B) {
 // No guard is named that was unpinned, however often the words of its cell come again within an epoch.
 func TestTraceGuardsNamesNoneThatWasUnpinned(t *testing.T) {
 	p := tiny(t, &pool.Options[int]{Capacity: 8, Shards: 1, TraceGuards: 500})
-	for range 4_000_000 {
+	for range testkit.LongAlone(16_000_000) {
 		g := p.Pin()
 		g.Unpin()
 	}

@@ -1,3 +1,5 @@
+//go:build !race
+
 package pool_test
 
 import (
@@ -11,13 +13,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
 )
 
 // Most of a pool works on words, so a program has that code once. A further type of values,
 // with all verbs, costs some 11 KiB.
 func TestFurtherTypesCostLittleCode(t *testing.T) {
-	if testing.Short() {
+	if testkit.Short() {
 		t.Skip("links two programs")
 	}
 	const most = 15 << 10

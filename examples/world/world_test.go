@@ -35,7 +35,7 @@ func goOn(t testing.TB, w *World, ticks int) {
 // ticks is long enough for leaves to be eaten and, in the full programme, for a second
 // generation of plants.
 func ticks() int {
-	if testing.Short() || testkit.Watched {
+	if testkit.Short() || testkit.Watched {
 		return 40
 	}
 	return 240

@@ -10,12 +10,14 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"coatcheck/internal/check/testkit"
 )
 
 // The types of this package are those of sync/atomic, and cost no more: a program that uses a
 // pool, and does not import sync/atomic, calls none of its methods.
 func TestAtomicsInline(t *testing.T) {
-	if testing.Short() {
+	if testkit.Short() {
 		t.Skip("compiles the protocol")
 	}
 	for _, dir := range []string{".", "../hint", "../../epoch", "../../shard/slots", "../../shard", "../../pool", "../../pool/dense"} {

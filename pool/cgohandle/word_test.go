@@ -1,3 +1,5 @@
+//go:build !race
+
 package cgohandle
 
 import (
@@ -12,7 +14,7 @@ import (
 // TestNarrowWordsAreNeverGivenOutTwice: a slot issues each of its words once, and then it
 // is exhausted. The code for 32-bit platforms is tested on all.
 func TestNarrowWordsAreNeverGivenOutTwice(t *testing.T) {
-	if testing.Short() {
+	if testkit.Short() {
 		t.Skip("fills a million slots")
 	}
 	const slots = 3
@@ -47,7 +49,7 @@ func TestNarrowWordsAreNeverGivenOutTwice(t *testing.T) {
 
 // TestNarrowTableFills: a table with all its indexes live is full.
 func TestNarrowTableFills(t *testing.T) {
-	if testing.Short() {
+	if testkit.Short() {
 		t.Skip("fills a million slots")
 	}
 	p := pool.Must(narrowOptions[struct{}]())

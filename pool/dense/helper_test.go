@@ -1,6 +1,8 @@
 package dense_test
 
 import (
+	"bytes"
+	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -36,4 +38,17 @@ func fill(t testing.TB, s *dense.Store[int], n int) []pool.Handle[int] {
 	require.Equal(t, n, created)
 	require.Zero(t, destroyed)
 	return hs
+}
+
+type handle = pool.Handle[int]
+
+var errTest = errors.New("test")
+
+// written returns a snapshot of s.
+func written[T any](t testing.TB, s *dense.Store[T]) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	_, err := s.WriteTo(&b)
+	require.NoError(t, err)
+	return b.Bytes()
 }

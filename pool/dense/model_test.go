@@ -1,3 +1,5 @@
+//go:build !race
+
 package dense_test
 
 import (
@@ -12,8 +14,6 @@ import (
 	"coatcheck/pool"
 	"coatcheck/pool/dense"
 )
-
-type handle = pool.Handle[int]
 
 // item is a value of the model.
 type item struct {
@@ -203,8 +203,6 @@ func (mc *machine) stopsMoves() int {
 	}
 	return -1
 }
-
-var errTest = errors.New("test")
 
 // fatalf fails with the state of the machine.
 func (mc *machine) fatalf(format string, args ...any) {

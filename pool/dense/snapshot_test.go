@@ -1,3 +1,5 @@
+//go:build !race
+
 package dense_test
 
 import (
@@ -16,15 +18,6 @@ import (
 	"coatcheck/pool"
 	"coatcheck/pool/dense"
 )
-
-// written returns a snapshot of s.
-func written[T any](t testing.TB, s *dense.Store[T]) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	_, err := s.WriteTo(&b)
-	require.NoError(t, err)
-	return b.Bytes()
-}
 
 func TestSnapshotOptions(t *testing.T) {
 	s := tiny(t, &dense.Options[int]{Origin: 7})
@@ -102,9 +95,6 @@ func TestSnapshotsHaveThePoolsTypes(t *testing.T) {
 // TestSnapshotGetsRoomForItsValues, and not for a value in each of its slots, which take few bytes
 // in a forged one, and then 40 of memory and a handle, while they are read.
 func TestSnapshotGetsRoomForItsValues(t *testing.T) {
-	if testkit.Race {
-		t.Skip("the race detector allocates")
-	}
 	type large [1 << 16]byte
 	for _, slots := range []int{2_000, 100_000} {
 		handles := slices.Repeat([]uint64{1 << 32}, 2+slots)

@@ -1,3 +1,5 @@
+//go:build !race
+
 package dense_test
 
 import (
@@ -14,9 +16,6 @@ import (
 
 // TestTrimGivesThePeakBack measures what is left of a peak.
 func TestTrimGivesThePeakBack(t *testing.T) {
-	if testkit.Race {
-		t.Skip("the race detector allocates")
-	}
 	const n, stay = 1 << 17, 1 << 10
 	type value [64]byte
 	const each = unsafe.Sizeof(value{}) + 16

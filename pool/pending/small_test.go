@@ -1,3 +1,5 @@
+//go:build !race
+
 package pending_test
 
 import (

@@ -1,3 +1,5 @@
+//go:build !race
+
 package table_test
 
 import (
@@ -12,8 +14,6 @@ import (
 	"coatcheck/pool"
 	"coatcheck/pool/table"
 )
-
-type pair struct{ A, B int }
 
 func pairs(t *testing.T, l table.Layout, n int) *table.Table[int, pair] {
 	t.Helper()

@@ -34,3 +34,14 @@ func requirePanicText(t testing.TB, f func(), parts ...string) {
 	t.Helper()
 	testkit.RequirePanicText(t, f, append(parts, "table: ")...)
 }
+
+type pair struct{ A, B int }
+
+// nested is a field that is a struct, with pointers at odd offsets.
+type nested struct {
+	A   uint8
+	gap uint64 // not beside A: there is padding between
+	S   string
+	b   [3]uint16
+	c   uint16 // beside b: the two are copied as one
+}

@@ -1,3 +1,5 @@
+//go:build !race
+
 package table_test
 
 import (
@@ -117,9 +119,6 @@ func TestRemovedRecordsHoldNothing(t *testing.T) {
 // TestGrowMakesRoomForTheIndex: no addition allocates below what there is room for, also not for
 // the index of the keys.
 func TestGrowMakesRoomForTheIndex(t *testing.T) {
-	if testkit.Race {
-		t.Skip("the race detector allocates")
-	}
 	for _, n := range []int{1, 8, 9, 896, 1000, 99_729, 100_000, 114_688} { // some fill a Go map to its last slot
 		p := pool.Must[int](nil)
 		hs := testkit.Fill(t, p, n, testkit.Number)
@@ -238,9 +237,6 @@ func TestLongArraysTakeNoMemoryThemselves(t *testing.T) {
 
 // TestOperationsDoNotAllocate: only growth allocates.
 func TestOperationsDoNotAllocate(t *testing.T) {
-	if testkit.Race {
-		t.Skip("the race detector allocates")
-	}
 	each(t, func(t *testing.T, l table.Layout) {
 		tb := of[int, record](l)
 		for i := range 100 {

@@ -1,3 +1,5 @@
+//go:build !race
+
 package table_test
 
 import (
@@ -7,15 +9,6 @@ import (
 
 	"coatcheck/pool/table"
 )
-
-// nested is a field that is a struct, with pointers at odd offsets.
-type nested struct {
-	A   uint8
-	gap uint64 // not beside A: there is padding between
-	S   string
-	b   [3]uint16
-	c   uint16 // beside b: the two are copied as one
-}
 
 // Embedded is embedded in record.
 type Embedded struct {

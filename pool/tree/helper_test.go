@@ -2,6 +2,7 @@ package tree_test
 
 import (
 	"iter"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -111,4 +112,42 @@ func handles(t testing.TB, loop iter.Seq2[handle, *node]) (hs []handle) {
 		hs = append(hs, h)
 	}
 	return hs
+}
+
+// allWalks are the loops over some or all nodes below a node, and the order in which they
+// yield them, given the children of each node first to last.
+var allWalks = []struct {
+	name  string
+	loop  func(f reads, h handle) iter.Seq2[handle, *node]
+	order func(kids func(handle) []handle, h handle) []handle
+}{
+	{"Children", reads.Children, func(kids func(handle) []handle, h handle) []handle { return slices.Clone(kids(h)) }},
+	{"Descendants", reads.Descendants, preOrder},
+	{"PostOrder", reads.PostOrder, postOrder},
+}
+
+// neighbours are the verbs that find one, in the order of an Image's links.
+var neighbours = []struct {
+	name string
+	find func(f reads, h handle) (handle, bool)
+}{
+	{"Parent", reads.Parent},
+	{"FirstChild", reads.FirstChild},
+	{"LastChild", reads.LastChild},
+	{"Next", reads.Next},
+	{"Prev", reads.Prev},
+}
+
+func preOrder(kids func(handle) []handle, h handle) (all []handle) {
+	for _, k := range kids(h) {
+		all = append(append(all, k), preOrder(kids, k)...)
+	}
+	return all
+}
+
+func postOrder(kids func(handle) []handle, h handle) (all []handle) {
+	for _, k := range kids(h) {
+		all = append(append(all, postOrder(kids, k)...), k)
+	}
+	return all
 }

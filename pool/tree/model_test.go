@@ -1,10 +1,11 @@
+//go:build !race
+
 package tree_test
 
 import (
 	"cmp"
 	"errors"
 	"fmt"
-	"iter"
 	"maps"
 	"slices"
 	"testing"
@@ -184,44 +185,6 @@ func (m *model) links(h handle) (to [5]handle) {
 
 // seen returns the children that a loop reaches.
 func (m *model) seen(h handle) []handle { return m.runs(h)[0] }
-
-// allWalks are the loops over some or all nodes below a node, and the order in which they
-// yield them, given the children of each node first to last.
-var allWalks = []struct {
-	name  string
-	loop  func(f reads, h handle) iter.Seq2[handle, *node]
-	order func(kids func(handle) []handle, h handle) []handle
-}{
-	{"Children", reads.Children, func(kids func(handle) []handle, h handle) []handle { return slices.Clone(kids(h)) }},
-	{"Descendants", reads.Descendants, preOrder},
-	{"PostOrder", reads.PostOrder, postOrder},
-}
-
-// neighbours are the verbs that find one, in the order of an Image's links.
-var neighbours = []struct {
-	name string
-	find func(f reads, h handle) (handle, bool)
-}{
-	{"Parent", reads.Parent},
-	{"FirstChild", reads.FirstChild},
-	{"LastChild", reads.LastChild},
-	{"Next", reads.Next},
-	{"Prev", reads.Prev},
-}
-
-func preOrder(kids func(handle) []handle, h handle) (all []handle) {
-	for _, k := range kids(h) {
-		all = append(append(all, k), preOrder(kids, k)...)
-	}
-	return all
-}
-
-func postOrder(kids func(handle) []handle, h handle) (all []handle) {
-	for _, k := range kids(h) {
-		all = append(append(all, postOrder(kids, k)...), k)
-	}
-	return all
-}
 
 // remove is Remove of a live node, whose list has been cut.
 func (m *model) remove(h handle) (n int) {

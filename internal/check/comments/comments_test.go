@@ -1,3 +1,5 @@
+//go:build !race
+
 // These tests read comments and documents: labels, tests and files exist where another place
 // cites them. They say nothing of whether a sentence is true.
 package comments_test
@@ -16,8 +18,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"coatcheck/internal/check/testkit"
 )
 
 // root is the directory of the module.
@@ -56,9 +56,6 @@ func (x *tree) parse(t *testing.T, path string, src any) {
 
 // read reads the module, once.
 func read(t *testing.T) *tree {
-	if testkit.Race {
-		t.Skip("one goroutine reads, and does without it")
-	}
 	x := &tree{comments: map[string]string{}, names: set{}, design: text(t, "DESIGN.md")}
 	require.NoError(t, fs.WalkDir(os.DirFS(root), ".", func(path string, d fs.DirEntry, err error) error {
 		switch {

@@ -1,3 +1,5 @@
+//go:build !race
+
 package comments_test
 
 import (
@@ -11,8 +13,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"coatcheck/internal/check/testkit"
 )
 
 // A rule that each caller keeps by hand breaks in the next caller. So some types own their words: only
@@ -68,9 +68,6 @@ func foreign(t *testing.T, path string, fset *token.FileSet, files []*ast.File, 
 }
 
 func TestOwnersAloneUseTheirWords(t *testing.T) {
-	if testkit.Race {
-		t.Skip("one goroutine reads, and does without it")
-	}
 	found := exports(t, root, "./epoch", "./shard", "./shard/slots")
 	for _, p := range []struct {
 		path   string
@@ -94,9 +91,6 @@ func TestOwnersAloneUseTheirWords(t *testing.T) {
 
 // What a type with words of its own can do is done there: the types that hold all others have few methods.
 func TestTypesHaveFewMethods(t *testing.T) {
-	if testkit.Race {
-		t.Skip("one goroutine reads, and does without it")
-	}
 	methods := map[string]int{}
 	for _, f := range parsed(t, token.NewFileSet(), "shard") {
 		for _, d := range f.Decls {

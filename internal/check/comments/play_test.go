@@ -1,3 +1,5 @@
+//go:build !race
+
 package comments_test
 
 import (
@@ -17,16 +19,11 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"coatcheck/internal/check/testkit"
 )
 
 // The page of a package shows each example as a program that can be run, with all that it
 // uses, and vet accepts it.
 func TestExamplesPlay(t *testing.T) {
-	if testkit.Race {
-		t.Skip("vet says the same without the race detector")
-	}
 	dir, err := filepath.Abs(root)
 	require.NoError(t, err)
 	// The programs are a module beside this one, which requires what this one does.

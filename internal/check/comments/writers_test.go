@@ -1,3 +1,5 @@
+//go:build !race
+
 package comments_test
 
 import (
@@ -19,8 +21,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"coatcheck/internal/check/testkit"
 )
 
 // The comment of a word that goroutines share lists who writes it:
@@ -464,9 +464,6 @@ func (x *writersOf) wrong() (wrong []string) {
 }
 
 func TestListsOfWritersAreRight(t *testing.T) {
-	if testkit.Race {
-		t.Skip("one goroutine reads, and does without it")
-	}
 	packages := []string{"epoch", "shard", "shard/slots", "pool", "pool/dense", "pool/tree"}
 	found := exports(t, root, "./epoch", "./shard", "./shard/slots", "./pool", "./pool/dense", "./pool/tree")
 	n := 0

@@ -1,3 +1,5 @@
+//go:build !race
+
 // Package contract has the exported API as texts, one for each package: what other programs are compiled
 // against. A test compares them with the code, so that nothing goes, changes its type or is added by
 // accident. After a change that is meant, write them anew, and look at the difference:

@@ -1,3 +1,5 @@
+//go:build !race
+
 // This test reads the imports of the product's files, whatever their build tags:
 // dependencies run downwards only, and nothing of the product imports what checks it.
 package layers_test

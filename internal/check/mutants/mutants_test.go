@@ -1,3 +1,5 @@
+//go:build !race
+
 package main
 
 import (
@@ -13,8 +15,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"coatcheck/internal/check/testkit"
 )
 
 const root = "../../.."
@@ -27,9 +27,6 @@ func allMutants(t *testing.T) []mutant {
 
 // TestCompilerSaysWhatIsWrong: the command itself requires that every mutant compiles.
 func TestCompilerSaysWhatIsWrong(t *testing.T) {
-	if testkit.Race {
-		t.Skip("it compiles, and does so without it")
-	}
 	root, err := filepath.Abs(root)
 	require.NoError(t, err)
 	c := newCompiler(root, "interleave")

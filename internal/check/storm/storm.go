@@ -23,24 +23,19 @@ import (
 )
 
 var (
-	lengthFlag = flag.Duration("storm", 0, "length of a test's storms together, spread evenly over them, an eighth of it in -short; 0: each has 400 ms in the full programme, 100 ms usually, 40 ms in -short")
+	lengthFlag = flag.Duration("storm", 0, "length of a test's storms together, spread evenly over them, an eighth of it in -short; 0: each has 400 ms in the full programme, 100 ms in the gate, 40 ms in short tests")
 	seedFlag   = flag.Uint64("stormseed", 0, "seed of the storms; 0 draws one for each")
 )
 
 // length returns the length of a storm, if share storms share the time of -storm.
 func length(share int) time.Duration {
 	if *lengthFlag > 0 {
-		return shorter(*lengthFlag) / time.Duration(share)
+		if testing.Short() {
+			return *lengthFlag / 8 / time.Duration(share)
+		}
+		return *lengthFlag / time.Duration(share)
 	}
 	return testkit.Long(400 * time.Millisecond)
-}
-
-// shorter returns n, or an eighth of it in -short.
-func shorter[N ~int64](n N) N {
-	if testing.Short() {
-		return (n + 7) / 8
-	}
-	return n
 }
 
 // A storm goes on until it has done the least work, however slow the machine is. It gives up only

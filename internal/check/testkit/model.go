@@ -36,7 +36,7 @@ func MatchModel(t *testing.T, kinds, streams, steps int, run Stream, least int, 
 
 // Once returns 1, or 0 where a test is too short to meet what is rare.
 func Once() int {
-	if testing.Short() {
+	if Short() {
 		return 0
 	}
 	return 1

@@ -14,7 +14,7 @@ import (
 // No test requires an amount of work in a time: the machine may do much else. But a test that waits
 // has a limit of its own, on which it prints how to repeat it, and every goroutine's stack.
 
-var patienceFlag = flag.Duration("patience", 0, "how long a test may wait; 0: 1m in -short, 3m usually, 12m in the full programme")
+var patienceFlag = flag.Duration("patience", 0, "how long a test may wait; 0: 1m with -short, 12m in the full programme, 3m otherwise")
 
 // Patience returns how long a test may wait for what takes milliseconds on an idle machine.
 func Patience() time.Duration {
@@ -53,7 +53,7 @@ func Repeats(t testing.TB, how string) {
 		repeats.Lock()
 		defer repeats.Unlock()
 		if t.Failed() {
-			t.Log("repeat with " + strings.Join(repeats.of[name], ", then "))
+			t.Log("repeat with " + strings.Join(repeats.of[name], ", then ") + lengthened())
 		}
 		delete(repeats.of, name)
 	})
@@ -64,7 +64,7 @@ func Dump() string {
 	var b strings.Builder
 	repeats.Lock()
 	for name, how := range repeats.of {
-		fmt.Fprintf(&b, "repeat %s with %s\n", name, strings.Join(how, ", then "))
+		fmt.Fprintf(&b, "repeat %s with %s\n", name, strings.Join(how, ", then ")+lengthened())
 	}
 	repeats.Unlock()
 	stacks := make([]byte, 1<<20)

@@ -1,3 +1,5 @@
+//go:build !race
+
 package verbs_test
 
 import (

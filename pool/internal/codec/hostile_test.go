@@ -1,3 +1,5 @@
+//go:build !race
+
 package codec_test
 
 import (
@@ -20,9 +22,6 @@ import (
 // bounded reads in as a T, and requires that this takes memory in proportion to in.
 func bounded[T any](t *testing.T, in []byte) (err error) {
 	t.Helper()
-	if testkit.Race {
-		t.Skip("the race detector allocates")
-	}
 	_, _, _ = decode[T](nil) // reflect keeps the types of methods, once
 	const slack = 56 << 10   // what a codec and errors take for any input
 	got := testkit.Allocated(func() { _, _, err = decode[T](in) })
