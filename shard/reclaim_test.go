@@ -463,14 +463,18 @@ func TestPushesThatDidNotGetTheLockArePaidFor(t *testing.T) {
 }
 
 // TestSealedSlotsDoNotPassByAnEarlierScan: a scan finds no guard, and then thousands are pinned, so that
-// the next round cannot pay for a scan of their cells. What was removed under them must not pass.
+// the next round cannot pay for a scan of their cells. What was removed under them must not pass, whether
+// or not a round that found nothing to do came before, which may have scanned.
 func TestSealedSlotsDoNotPassByAnEarlierScan(t *testing.T) {
-	for _, stampPerSlot := range []bool{false, true} {
-		r := newRig[uint64](t, setup[uint64]{slots: 4 * slots.Batch, stampPerSlot: stampPerSlot})
+	for _, set := range []struct{ stampPerSlot, idleRound bool }{{}, {stampPerSlot: true}, {idleRound: true}, {true, true}} {
+		r := newRig[uint64](t, setup[uint64]{slots: 4 * slots.Batch, stampPerSlot: set.stampPerSlot})
 		s := r.shards[0]
 		hs := r.fill(t, s, 2*slots.Batch, number)
 		r.remove(t, s, hs[:slots.Batch]...)
 		r.reclaim(t, s)
+		if set.idleRound {
+			s.RoundPaidBy(slots.Batch)
+		}
 		for range 5000 {
 			r.arena.Domain.Pin()
 		}
@@ -478,7 +482,7 @@ func TestSealedSlotsDoNotPassByAnEarlierScan(t *testing.T) {
 		r.leave(t, s, hs[slots.Batch:]...)
 		for range 3 {
 			s.RoundPaidBy(1)
-			require.Equal(t, slots.Batch, s.Pending(), "slots passed under guards that were pinned before their removal")
+			require.Equal(t, slots.Batch, s.Pending(), "slots passed under guards that were pinned before their removal: %+v", set)
 		}
 	}
 }
