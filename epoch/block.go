@@ -160,6 +160,9 @@ func (m *mark) raise() bool {
 
 // announce sets the marks of cell i, which the caller has claimed before it reads anything.
 // Lower marks come first, because a scan clears a mark when the marks below it are clear.
+//
+// The wrong version stops at a mark that is set. The pin that has set it may be preempted before it sets
+// those above, and a scan would pass over the guard.
 func (b *block) announce(i int) {
 	for k, level := range b.marks {
 		i /= fan

@@ -2,6 +2,7 @@ package epoch_test
 
 import (
 	"math/rand/v2"
+	"runtime"
 	"sync"
 	"testing"
 
@@ -120,4 +121,19 @@ func TestBlocksHaveAMarkForEachGroup(t *testing.T) {
 		require.Equal(t, want, epoch.Marks(want[0]*fan), "%d cells", want[0]*fan)
 	}
 	require.Equal(t, []int{1}, epoch.Marks(1))
+}
+
+// TestPinSetsTheMarksAbove one that another pin has set, which may be preempted before it sets those.
+func TestPinSetsTheMarksAbove(t *testing.T) {
+	for level, above := 0, true; above; level++ {
+		n := 8*runtime.GOMAXPROCS(0) + 1000 // more than the row has
+		d := new(epoch.Domain)
+		d.Init(n)
+		above = d.SetMarks(level)
+		require.True(t, above || level > 0, "there are several levels")
+		for range n {
+			d.Pin()
+		}
+		require.Equal(t, n, d.Scan().Count, "level %d", level)
+	}
 }

@@ -65,6 +65,20 @@ func Marks(n int) (levels []int) {
 	return levels
 }
 
+// SetMarks sets the marks of the newest block up to a level, as pins have that are preempted there. It
+// reports whether there is a level above.
+func (d *Domain) SetMarks(level int) bool {
+	b := d.top.Load()
+	for k, marks := range b.marks[:level+1] {
+		for i := range marks {
+			if marks[i].raise() && k == 0 {
+				b.groups.Add(1)
+			}
+		}
+	}
+	return level+1 < len(b.marks)
+}
+
 // FastPathHasNewestRow reports whether pins try the newest row first, without their slow half.
 func (d *Domain) FastPathHasNewestRow() bool {
 	r := d.row.Load()
