@@ -253,6 +253,31 @@ func TestRestoreBesideExhaustedSlots(t *testing.T) {
 	}
 }
 
+// A pool is restored with a Capacity just below a slot that is exhausted: others take that slot's place in
+// the copy too, so values go in however many slots are exhausted there.
+func TestRestoreBelowAnExhaustedSlot(t *testing.T) {
+	const n, lives = 4, 3
+	o := &pool.Options[int]{Capacity: n + 1, Shards: 1, Origin: testkit.LastGeneration - 2*(lives-1)}
+	p := pool.Must(o)
+	hs := testkit.Fill(t, p, n+1, testkit.Number)
+	for last := hs[n]; ; last = testkit.MustInsert(t, p, 1) {
+		require.Equal(t, uint32(n), last.Index())
+		require.True(t, p.Remove(last), "the value should be live")
+		require.NoError(t, p.Synchronize(t.Context()))
+		if last.Generation() == testkit.LastGeneration {
+			break
+		}
+	}
+	o.Capacity = n
+	q := copyOf(t, p, o)
+	hs = hs[:n]
+	for range 2 * lives * n {
+		require.Equal(t, n, q.RemoveBatch(hs))
+		require.NoError(t, q.Synchronize(t.Context()))
+		hs = testkit.Fill(t, q, n, testkit.Number)
+	}
+}
+
 // In a copy of a pool, the slots that were exhausted in the original are counted, so those that are
 // exhausted in the copy come into no list, however many they are. A pool with two shards keeps no
 // order of its lists, from which a copy would know better.
