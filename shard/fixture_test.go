@@ -31,6 +31,7 @@ type setup[T any] struct {
 	stampPerSlot bool // removals have stamps
 	replays      bool
 	capacity     int // so they have then, and magazines are small
+	maxLimbo     int // magazines are small then as well
 	reset        func(*T)
 	pages        slots.PageSizes // the zero value: tinyPages
 }
@@ -42,7 +43,7 @@ func newRig[T any](t testing.TB, set setup[T]) *rig[T] {
 	t.Helper()
 	r := new(rig[T])
 	n := max(set.shards, 1)
-	limbo := 0
+	limbo := set.maxLimbo
 	if set.pages == (slots.PageSizes{}) {
 		set.pages = tinyPages
 	}

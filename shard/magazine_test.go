@@ -249,12 +249,14 @@ func TestMagazineKeepsNothingThatWaitsForAGuard(t *testing.T) {
 func TestMagazineKeepsItsReach(t *testing.T) {
 	const bound = 200
 	testReach(t, setup[uint64]{slots: 16 * bound, capacity: 16 * bound}, bound)
+	testReach(t, setup[uint64]{slots: 16 * bound, capacity: 16 * bound, maxLimbo: 1 << 20}, bound)
+	testReach(t, setup[uint64]{slots: 40 * bound, maxLimbo: 16 * bound}, bound)
 	testReach(t, setup[uint64]{slots: 4 * shard.MaxReach}, shard.MaxReach)
 }
 
 func testReach(t *testing.T, set setup[uint64], most int) {
 	burst := 5 * most
-	if set.capacity == 0 {
+	if set.capacity+set.maxLimbo == 0 {
 		burst = most / 2
 	}
 	r := newRig(t, set)
@@ -302,12 +304,15 @@ func testReach(t *testing.T, set setup[uint64], most int) {
 }
 
 // TestMagazineKeepsFew: if removed slots are ready in time, a magazine keeps more of them. It keeps
-// no more than the first cache can hold, few if there is a Reset, and none of a queue.
+// no more than the first cache can hold, few if there is a Reset or a small
+// MaxLimbo, and none of a queue.
 func TestMagazineKeepsFew(t *testing.T) {
 	require.Greater(t, kept(t, setup[uint64]{}), 128)
 	require.LessOrEqual(t, kept(t, setup[[1024]byte]{}), 128)
-	few := kept(t, setup[uint64]{reset: func(*uint64) {}})
-	require.True(t, 0 < few && few <= 128, few)
+	for _, set := range []setup[uint64]{{reset: func(*uint64) {}}, {maxLimbo: 16}} {
+		few := kept(t, set)
+		require.True(t, 0 < few && few <= 128, few)
+	}
 	require.Zero(t, kept(t, setup[uint64]{fifo: true}))
 }
 
