@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"sync"
 	"testing"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 
@@ -136,4 +137,18 @@ func TestPinSetsTheMarksAbove(t *testing.T) {
 		}
 		require.Equal(t, n, d.Scan().Count, "level %d", level)
 	}
+}
+
+// TestBlockBytesCountAllMarks: beside its cells and the marks of all levels, each block takes the same.
+func TestBlockBytesCountAllMarks(t *testing.T) {
+	const fan, cell, mark = epoch.Group, 128, 8
+	beside := map[int64]bool{}
+	for _, n := range []int{fan, fan * fan, fan * fan * fan} {
+		bytes := epoch.BlockBytes(n) - int64(n*cell)
+		for _, marks := range epoch.Marks(n) {
+			bytes -= int64(unsafe.Sizeof([]int(nil))) + int64(marks*mark)
+		}
+		beside[bytes] = true
+	}
+	require.Len(t, beside, 1)
 }

@@ -79,6 +79,9 @@ func (d *Domain) SetMarks(level int) bool {
 	return level+1 < len(b.marks)
 }
 
+// BlockBytes returns the memory of a block of n cells.
+func BlockBytes(n int) int64 { return newBlock(n, nil).bytes() }
+
 // FastPathHasNewestRow reports whether pins try the newest row first, without their slow half.
 func (d *Domain) FastPathHasNewestRow() bool {
 	r := d.row.Load()

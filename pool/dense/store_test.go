@@ -198,7 +198,6 @@ func TestStatsCountValues(t *testing.T) {
 	s.Clear()
 	require.Zero(t, s.Stats().Live)
 	before := s.Stats().Bytes
-	require.Equal(t, before-s.Stats().Bytes, int64(0))
 	require.Equal(t, s.Trim(), before)
 	require.Zero(t, s.Stats().Bytes)
 
@@ -222,6 +221,25 @@ func TestStatsCountValues(t *testing.T) {
 		}
 		over.Store(true)
 	})
+}
+
+// TestStatsCountBytes: of values, handles, slots, and of the two levels of marks.
+func TestStatsCountBytes(t *testing.T) {
+	type value [3]uint64
+	s := dense.Must[value](nil)
+	s.Grow(3<<12 + 1)
+	n := s.Allocated()
+	marks := (n + 63) / 64
+	marks += (marks + 63) / 64
+	require.EqualValues(t, n*int(unsafe.Sizeof(value{})+16)+8*marks, s.Stats().Bytes)
+}
+
+// TestGrowRefusesNegativeNumbers, and does nothing for 0.
+func TestGrowRefusesNegativeNumbers(t *testing.T) {
+	s := dense.Must[int](nil)
+	testkit.RequirePanicText(t, func() { s.Grow(-1) }, "dense: Grow by a negative number")
+	s.Grow(0)
+	require.Zero(t, s.Allocated())
 }
 
 // TestLargeStoresGrowByHalf: one of few values doubles, and one of thousands takes half as much more.

@@ -123,6 +123,10 @@ func TestGrowMakesRoomForTheIndex(t *testing.T) {
 		p := pool.Must[int](nil)
 		hs := testkit.Fill(t, p, n, testkit.Number)
 		tb, byHandle := of[int, pair](table.SoA), forHandles[pair](p, table.SoA)
+		tb.Grow(n)
+		byHandle.Grow(n)
+		require.Positive(t, tb.Trim())
+		require.Positive(t, byHandle.Trim(), "what Grow has made, and has to make again")
 		for i, part := range []int{n / 2, n} { // the second time with half of the records
 			tb.Grow(part - tb.Len())
 			byHandle.Grow(part - tb.Len())
@@ -194,6 +198,35 @@ func TestTrimGivesBack(t *testing.T) {
 	require.EqualValues(t, 0, byHandle.Add(hs[7], pair{7, 7}))
 	runtime.KeepAlive(bigKeys)
 	runtime.KeepAlive(byInt)
+}
+
+// TestTrimCountsTheIndex: of handles, 4 KiB for each 512 slots, and the word that leads there.
+func TestTrimCountsTheIndex(t *testing.T) {
+	const n, block = 4 << 9, 1 << 9
+	p := pool.Must(&pool.Options[int]{Shards: 1})
+	hs := testkit.Fill(t, p, n, testkit.Number)
+	for _, gone := range [][2]int{{block, 3 * block}, {block, n}, {0, n}} { // in the middle, at the end, and all
+		tb := forHandles[pair](p, table.SoA)
+		for _, h := range hs {
+			tb.Add(h, pair{})
+		}
+		blocks := map[uint32]bool{}
+		for i, h := range hs {
+			if gone[0] <= i && i < gone[1] {
+				tb.Remove(h)
+			} else {
+				blocks[h.Index()/block] = true
+			}
+		}
+		last := 0 // a word for each block up to the last
+		for k := range blocks {
+			last = max(last, int(k)+1)
+		}
+		before := tb.Pages()
+		trimmed := tb.Trim() - int64(before-tb.Pages())*page
+		require.GreaterOrEqual(t, trimmed, int64((n/block-len(blocks))*page+(n/block-last)*bits.UintSize/8), gone)
+		require.Less(t, trimmed, int64((n/block-len(blocks)+1)*page), gone)
+	}
 }
 
 // TestLongArraysTakeNoMemoryThemselves: what a table keeps of a field's type does not grow

@@ -10,6 +10,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"testing/iotest"
 	"time"
@@ -285,6 +286,19 @@ func (d *dynamic) UnmarshalBinary(b []byte) error {
 	return nil
 }
 
+// tens is a number that encodes itself without its last digit, and folded a text that does so in one case.
+type tens uint8
+
+func (d tens) MarshalBinary() ([]byte, error) { return []byte{byte(d) / 10}, nil }
+
+func (d *tens) UnmarshalBinary(b []byte) error { *d = tens(b[0] * 10); return nil }
+
+type folded string
+
+func (f folded) MarshalBinary() ([]byte, error) { return []byte(strings.ToLower(string(f))), nil }
+
+func (f *folded) UnmarshalBinary(b []byte) error { *f = folded(b); return nil }
+
 // TestSnapshotsThatAreForged: input with right checksums is checked all the same.
 func TestSnapshotsThatAreForged(t *testing.T) {
 	type entries = []table.Entry[float64, pair]
@@ -346,6 +360,8 @@ func TestSnapshotRefusesTypes(t *testing.T) {
 	refused(t, any(1), saved{}, "interface values cannot be written")
 	refused(t, time.Now(), saved{}, "not equal to its copy") // with a monotonic reading
 	refused(t, dynamic{7}, saved{}, "not equal to its copy")
+	refused(t, tens(17), saved{}, "not equal to its copy") // 10 and 17 would become one
+	refused(t, folded("Ann"), saved{}, "not equal to its copy")
 
 	for _, n := range []int{0, 3} {
 		tb := of[int, saved](table.SoA)
