@@ -150,7 +150,7 @@ func mostTogether(group string) int {
 const protocol = "protocol"
 
 func groupOf(pkg string) string {
-	if strings.HasPrefix(pkg, "pool/") && pkg != "pool/internal/codec" {
+	if strings.HasPrefix(pkg, "pool/") && !strings.HasPrefix(pkg, "pool/internal/") {
 		return pkg
 	}
 	return protocol
@@ -291,8 +291,7 @@ func (b *bench) build(u suite, after map[string]string) error {
 func (b *bench) run(k killer, bound, number int) verdict {
 	ctx, cancel := context.WithTimeout(context.Background(), b.limit)
 	defer cancel()
-	pattern := "^" + strings.ReplaceAll(regexp.QuoteMeta(k.test()), "/", "$/^") + "$"
-	args := []string{"-test.v", "-test.run", pattern}
+	args := []string{"-test.v", "-test.run", wholly(k.test())}
 	if k.explores {
 		args = append(args, fmt.Sprint("-interleave.bound=", bound))
 	} else {

@@ -3,10 +3,8 @@ package main
 import (
 	"context"
 	_ "embed"
-	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path"
 	"regexp"
 	"slices"
@@ -39,15 +37,17 @@ func layersOf(folder string) (all []layer) {
 		all = append(all, ordinary("shard"), ordinary("internal/check/costs"))
 	case "shard/slots":
 		all = append(all, ordinary("shard/slots"), ordinary("shard"), ordinary("internal/check/costs"))
+	case "internal/cause":
+		return append(all, ordinary(folder), ordinary("epoch"), ordinary("pool"), ordinary("pool/pending"))
 	case "pool/internal/codec":
-		return append(all, ordinary("pool/internal/codec"), ordinary("pool"), ordinary("pool/table"))
+		return append(all, ordinary(folder), ordinary("pool"), ordinary("pool/table"))
+	case "pool/internal/snapshot":
+		return append(all, ordinary("pool"), ordinary("pool/table"), ordinary("pool/dense"))
 	case "pool":
+	case "pool/command", "pool/dense", "pool/pending", "pool/tree":
+		return append(all, ordinary(folder), explored(folder))
 	default:
-		all = append(all, ordinary(folder))
-		if path.Base(folder) != "table" && path.Base(folder) != "cgohandle" {
-			all = append(all, explored(folder))
-		}
-		return all
+		return append(all, ordinary(folder))
 	}
 	return append(all, layer{suite{"pool", false}, "OperationsMatchModel"}, ordinary("pool"), explored("pool"), layer{suite{".", false}, "Storm|Torture"})
 }
@@ -87,7 +87,7 @@ func drawnRun(c *config, tree string, seed uint64, n int) error {
 	if err != nil {
 		return err
 	}
-	begin, killed, equal, survivors := time.Now(), 0, 0, 0
+	begin, killed, equal, survivors, none := time.Now(), 0, 0, 0, 0
 	var left []int // which are to be tried, by builds
 	for i := range drawn {
 		switch s := &drawn[i]; {
@@ -114,6 +114,9 @@ func drawnRun(c *config, tree string, seed uint64, n int) error {
 			}
 			return func() {
 				switch s := &drawn[i]; {
+				case how == unbuilt:
+					none++
+					fmt.Printf("%s: %v\n", how, s)
 				case by != "":
 					killed++
 					fmt.Printf("killed by %s (%s): %v\n", by, how, s)
@@ -132,7 +135,7 @@ func drawnRun(c *config, tree string, seed uint64, n int) error {
 	if c.check {
 		return nil
 	}
-	fmt.Printf("\n%d of %d killed (%.1f %%), %d equivalent; %v; %s\n", killed, killed+survivors, 100*float64(killed)/float64(max(1, killed+survivors)), equal, time.Since(begin).Round(time.Second), c.cost(len(drawn)))
+	fmt.Printf("\n%d of %d killed (%.1f %%), %d equivalent, %d that do not build; %v; %s\n", killed, killed+survivors, 100*float64(killed)/float64(max(1, killed+survivors)), equal, none, time.Since(begin).Round(time.Second), c.cost(len(drawn)))
 	if survivors > 0 {
 		return fmt.Errorf("%d survive", survivors)
 	}
@@ -141,7 +144,7 @@ func drawnRun(c *config, tree string, seed uint64, n int) error {
 
 // The rows of a slip that a run of drawn slips has killed, and of one that its quick layers have not.
 var (
-	killedRow = regexp.MustCompile(`(?m)^killed by [^()]+ \([^)]*\): (.+)$`)
+	killedRow = regexp.MustCompile(`(?m)^killed by .+\): (\S+\.go:\d+: .+)$`)
 	leftRow   = regexp.MustCompile(`(?m)^left to the slow layers: (.+)$`)
 )
 
@@ -205,6 +208,10 @@ func reasons(text string) (map[string]string, error) {
 // slips of all folders.
 func (l layer) slow() bool { return l.explores || l.pkg == "." }
 
+// unbuilt is how a slip ends that does not build, although its package does. It is no bug that anybody
+// could have.
+const unbuilt = string(noBuild)
+
 // find runs the quick layers of a slip or the slow ones, and returns which found it, and how; or "" if
 // none did. A test that hangs, or a process that crashes, has found it too. The tests that fail in a
 // build of many slips come with the slow layers, since each slip is built alone for them.
@@ -231,13 +238,14 @@ func (p place) find(s *slip, slow bool) (by, how string) {
 func (p place) runTogether(b *bench, s *slip, l layer) (how string) {
 	in, functions := p.bench, p.functions(l)
 	if functions == nil {
-		if how := s.build(b, l); how != "" {
-			return how
+		if !s.build(b, l) {
+			return unbuilt
 		}
 		in = b
 	}
 	for _, part := range p.measure(l).parts(l, functions) {
-		if how := in.suite(l, p.number, part); how != "" {
+		how, again := in.suite(l, p.number, part)
+		if how != "" && p.bench.passes(l, again) {
 			return how
 		}
 	}
@@ -258,46 +266,76 @@ func (p place) runAlone(b *bench, s *slip, l layer) (how string) {
 	if !some {
 		return ""
 	}
-	if how := s.build(b, l); how != "" {
-		return how
+	if !s.build(b, l) {
+		return unbuilt
 	}
-	return b.suite(l, 0, failing)
+	how, again := b.suite(l, 0, failing)
+	if how != "" && (b.build(l.suite, nil) != nil || !b.passes(l, again)) {
+		return ""
+	}
+	return how
 }
 
-// build builds s alone for a layer. It returns why it could not.
-func (s *slip) build(b *bench, l layer) string {
+// build builds s alone for a layer, and reports whether it could.
+func (s *slip) build(b *bench, l layer) bool {
 	after, err := s.apply(b.tree)
-	if err == nil {
-		err = b.build(l.suite, after)
+	return err == nil && b.build(l.suite, after) == nil
+}
+
+// passes reports whether tests that have failed with a mutant pass without one. If not, as where the
+// machine is too busy, they have found nothing.
+func (b *bench) passes(l layer, again part) bool {
+	how, _ := b.suite(l, 0, again)
+	if how != "" {
+		fmt.Printf("no kill, since the unmutated tree fails too: %s (%s)\n", l.pkg, how)
 	}
-	if err != nil {
-		return "does not build"
-	}
-	return ""
+	return how == ""
 }
 
 // suite runs tests of a layer, with the mutant of a number, up to the first that fails. It returns how they
-// failed, or "".
-func (b *bench) suite(l layer, number int, p part) string {
+// failed, or "", and which tests show it.
+func (b *bench) suite(l layer, number int, p part) (how string, again part) {
 	ctx, cancel := context.WithTimeout(context.Background(), p.limit)
 	defer cancel()
 	args := append([]string{"-test.short", "-test.failfast", "-test.run", p.pattern, "-test.timeout=0"}, b.patience(l.suite)...)
 	cmd := b.command(ctx, l.suite, number, args)
 	out, err := cmd.CombinedOutput()
 	spent(&b.running, cmd)
-	var exit *exec.ExitError
 	switch {
 	case err == nil:
-		return ""
+		return "", p
 	case ctx.Err() != nil:
-		return "hangs"
-	case errors.As(err, &exit) && exit.ExitCode() == 1:
-		for line := range strings.Lines(string(out)) {
-			if line = strings.TrimSpace(line); strings.HasPrefix(line, "--- FAIL: ") {
-				name, _, _ := strings.Cut(strings.TrimPrefix(line, "--- FAIL: "), " ")
-				return name
+		return "hangs", p
+	}
+	test, how := failure(string(out))
+	if !l.explores {
+		test, _, _ = strings.Cut(test, "/")
+	}
+	if test != "" {
+		p.pattern = wholly(test)
+	}
+	return how, p
+}
+
+// failure returns which test or part of one failed, in what a process printed, and how: its name, and the
+// panic or the fatal error.
+func failure(out string) (test, how string) {
+	ended := ""
+	for line := range strings.Lines(out) {
+		line = strings.TrimSpace(line)
+		if name, ok := strings.CutPrefix(line, "--- FAIL: "); ok {
+			if name, _, _ = strings.Cut(name, " "); strings.HasPrefix(name, test) {
+				test = name
 			}
+		} else if ended == "" && (strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ")) {
+			ended, _, _ = strings.Cut(line, " [recovered")
 		}
 	}
-	return "crash"
+	switch {
+	case test == "" && ended == "":
+		return "", "crash"
+	case test == "" || ended == "":
+		return test, test + ended
+	}
+	return test, test + ": " + ended
 }

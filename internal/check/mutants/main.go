@@ -7,8 +7,9 @@
 // package pool, against the rules that these state. Such a bug is a mutant: a patch with a
 // few lines of header. See patches/README.md for how mutants are written and judged.
 //
-// With -drawn, bugs that nobody chose are put in instead (slips.go). A survivor is a test that is
-// missing, or goes into equivalents.txt with the reason why nobody can tell.
+// With -drawn, bugs that nobody chose are put in instead (slips.go). What fails with one has found it
+// only if it passes without. A survivor is a test that is missing, or goes into equivalents.txt with the
+// reason why nobody can tell.
 //
 //	go run ./internal/check/mutants            # all; exits with 1 if any survives
 //	go run ./internal/check/mutants -short     # the quick ones, one or two for each row; for CI
@@ -16,6 +17,7 @@
 //	go run ./internal/check/mutants -check     # lists patches that do not apply any more, or do not compile
 //	go run ./internal/check/mutants -drawn 17 -n 300   # slips that nobody chose, drawn by this seed
 //	go run ./internal/check/mutants -drawn 17 -only pool/explain.go   # those of one file
+//	go run ./internal/check/mutants -drawn 17 -only 'min or max lost'  # those of one kind
 //	go run ./internal/check/mutants -drawn 17 -n 300 -again out       # those that are not killed in the output of an earlier run
 package main
 

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"fmt"
 	"go/parser"
 	"go/token"
 	"os"
@@ -201,8 +202,8 @@ func TestSlipsAreDrawnBySeed(t *testing.T) {
 		require.NoError(t, err)
 	}
 	for _, kind := range []string{
-		"early return", "inverted condition", "missing break", "missing call", "missing check", "missing continue",
-		"missing reset", "off by one", "one round", "swapped arguments", "swapped stores",
+		"early return", "inverted condition", "loop ends early", "min or max lost", "missing break", "missing call", "missing check",
+		"missing continue", "missing reset", "off by one", "swapped arguments", "swapped stores",
 	} {
 		require.Greater(t, kinds[kind], 10, kind)
 	}
@@ -251,5 +252,22 @@ func TestTestsThatReachASlipRun(t *testing.T) {
 		failing, some := u.failing(layer{}, c.functions)
 		require.Equal(t, c.failing != "", some)
 		require.Equal(t, c.failing, failing.pattern)
+	}
+}
+
+// TestRowsTellHowASlipFailed: a later run finds the slip in its row, whatever is in brackets before.
+func TestRowsTellHowASlipFailed(t *testing.T) {
+	for _, c := range []struct{ out, test, how string }{
+		{"--- FAIL: TestA (0.01s)\n    --- FAIL: TestA/part_one (0.01s)\n        a_test.go:1: no\nFAIL\n", "TestA/part_one", "TestA/part_one"},
+		{"--- FAIL: TestA (0.01s)\npanic: f(1) fell [recovered, repanicked]\n\ngoroutine 7 [running]:\npanic: again\n", "TestA", "TestA: panic: f(1) fell"},
+		{"fatal error: all goroutines are asleep - deadlock!\n", "", "fatal error: all goroutines are asleep - deadlock!"},
+		{"ok\n", "", "crash"},
+	} {
+		test, how := failure(c.out)
+		require.Equal(t, c.test, test)
+		require.Equal(t, c.how, how)
+		s := slip{file: "pool/x.go", line: 7, kind: "missing call", old: "f(1)"}
+		row := fmt.Sprintf("killed by pool, explored (%s): %v\n", how, &s)
+		require.Equal(t, map[string]bool{s.String(): true}, rowsOf(killedRow, []byte(row)))
 	}
 }

@@ -184,3 +184,8 @@ func pattern(list []timed) string {
 
 // exactly returns the pattern of some names.
 func exactly(names ...string) string { return "^(" + strings.Join(names, "|") + ")$" }
+
+// wholly returns the pattern of one test, or of a part of one, such as Test/part.
+func wholly(test string) string {
+	return "^" + strings.ReplaceAll(regexp.QuoteMeta(test), "/", "$/^") + "$"
+}

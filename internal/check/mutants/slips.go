@@ -53,8 +53,8 @@ func (s *slip) apply(root string) (map[string]string, error) {
 
 // sources are the folders in which slips are drawn.
 var sources = []string{
-	"epoch", "shard", "shard/slots", "pool", "pool/internal/codec",
-	"pool/cgohandle", "pool/command", "pool/dense", "pool/pending", "pool/table", "pool/tree",
+	"internal/cause", "epoch", "shard", "shard/slots", "pool", "pool/internal/codec", "pool/internal/snapshot",
+	"pool/cgohandle", "pool/command", "pool/dense", "pool/pending", "pool/poolhttp", "pool/pooltest", "pool/table", "pool/tree",
 }
 
 // slips returns all slips of the files that an ordinary build of the tree at root has.
@@ -138,8 +138,9 @@ func (f *finder) visit(n ast.Node) bool {
 			f.add("off by one", n, f.of(n)+" + 1")
 		}
 	case *ast.CallExpr:
-		if name := f.of(n.Fun); name == "min" || name == "max" {
-			return true // whatever the order
+		if name := f.of(n.Fun); name == "min" || name == "max" { // whatever the order
+			f.lost(n.Args)
+			return true
 		}
 		for i := range len(n.Args) - 1 {
 			if a, b := f.of(n.Args[i]), f.of(n.Args[i+1]); a != b {
@@ -156,10 +157,9 @@ func (f *finder) visit(n ast.Node) bool {
 			f.add("missing check", n.Cond, "("+f.of(n.Cond)+") && false")
 		}
 	case *ast.ForStmt:
-		if len(n.Body.List) > 0 {
-			last := n.Body.List[len(n.Body.List)-1]
-			f.add("one round", last, f.of(last)+"\nbreak")
-		}
+		f.early(n.Body)
+	case *ast.RangeStmt:
+		f.early(n.Body)
 	case *ast.BranchStmt:
 		f.add("missing "+n.Tok.String(), n, "")
 	case *ast.AssignStmt:
@@ -176,6 +176,39 @@ func (f *finder) visit(n ast.Node) bool {
 		f.swaps(n.Body)
 	}
 	return true
+}
+
+// lost adds the slips that leave one argument of min or max out; what is left of two is the other.
+func (f *finder) lost(args []ast.Expr) {
+	for i, a := range args {
+		from, to := f.offset(a.Pos()), f.offset(a.End())
+		if i+1 < len(args) {
+			to = f.offset(args[i+1].Pos())
+		} else if i > 0 {
+			from = f.offset(args[i-1].End())
+		}
+		f.all = append(f.all, slip{f.file, f.fset.Position(a.Pos()).Line, f.in, "min or max lost", f.text[from:to], "", from})
+	}
+}
+
+// early adds the slips that end a loop with its first round, or where it should go on.
+func (f *finder) early(body *ast.BlockStmt) {
+	const kind = "loop ends early"
+	if len(body.List) > 0 {
+		last := body.List[len(body.List)-1]
+		f.add(kind, last, f.of(last)+"\nbreak")
+	}
+	ast.Inspect(body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.ForStmt, *ast.RangeStmt, *ast.SwitchStmt, *ast.TypeSwitchStmt, *ast.SelectStmt, *ast.FuncLit:
+			return false // a break ends these instead
+		case *ast.BranchStmt:
+			if n.Tok == token.CONTINUE {
+				f.add(kind, n, "break"+strings.TrimPrefix(f.of(n), "continue"))
+			}
+		}
+		return true
+	})
 }
 
 // swaps adds the slips that change the order of two neighbours which store something. One of them
