@@ -4,6 +4,7 @@ package command_test
 
 import (
 	"errors"
+	"fmt"
 	"runtime"
 	"slices"
 	"testing"
@@ -323,8 +324,8 @@ type told struct {
 	id uint64
 }
 
-// apply applies buffers by Apply or by ApplyFunc, and compares the results, and what is live,
-// with the model.
+// apply applies buffers by Apply or by ApplyFunc, or a single one by its method, and compares the
+// results, and what is live, with the model.
 func (mc *machine) apply(rs []*recorded, tells bool) {
 	mc.t.Helper()
 	var bs []*buffer
@@ -334,14 +335,21 @@ func (mc *machine) apply(rs []*recorded, tells bool) {
 	i, n := 0, 0
 	mc.called, mc.told = nil, nil
 	returned := mc.meddled(func() {
-		if !tells {
-			i, n = command.Apply(bs...)
-			return
-		}
-		i, n = command.ApplyFunc(func(h handle, v value) {
+		tell := func(h handle, v value) {
 			mc.told = append(mc.told, told{h, v.number()})
 			mc.meddle("told")
-		}, bs...)
+		}
+		switch single := len(bs) == 1; {
+		case single && tells:
+			i, n = bs[0].ApplyFunc(tell)
+		case single:
+			i, n = bs[0].Apply()
+		case tells:
+			i, n = command.ApplyFunc(tell, bs...)
+		default:
+			i, n = command.Apply(bs...)
+		}
+		mc.done[fmt.Sprintf("single: %v, tells: %v", len(bs) == 1, tells)]++
 	})
 	inserted := 0
 	for _, r := range rs {
@@ -523,7 +531,8 @@ func stream(t testing.TB, which int, choose func(n int) int, more func() bool) m
 
 func TestOperationsMatchModel(t *testing.T) {
 	testkit.MatchModel(t, len(machineConfigs()), testkit.Long(4), 400, stream, 1,
-		"recorded", "init fails", "Discard", "inserted", "removed", "refused", "Reset", "Do", "told")
+		"recorded", "init fails", "Discard", "inserted", "removed", "refused", "Reset", "Do", "told",
+		"single: true, tells: true", "single: true, tells: false", "single: false, tells: true", "single: false, tells: false")
 }
 
 func FuzzOps(f *testing.F) { testkit.FuzzModel(f, len(machineConfigs()), 160, stream) }

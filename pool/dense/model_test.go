@@ -501,7 +501,7 @@ func (mc *machine) kill(h handle) {
 	}
 }
 
-// look checks Pointer, Get, Alive and State.
+// look checks Pointer, Get, Alive and State, also by a Ptr.
 func (mc *machine) look(h handle) {
 	i, lives := mc.index[h]
 	want := dense.Unused
@@ -512,8 +512,9 @@ func (mc *machine) look(h handle) {
 		}
 		mc.done[want.String()]++
 	}
-	if st, alive := mc.s.State(h), mc.s.Alive(h); st != want || alive != lives {
-		mc.fatalf("%v is %v, alive: %v; want %v", h, st, alive, want)
+	q := mc.s.Ptr(h)
+	if st, alive := mc.s.State(h), mc.s.Alive(h); st != want || alive != lives || q.State() != want || q.Alive() != lives {
+		mc.fatalf("%v is %v, alive: %v, and by a Ptr %v; want %v", h, st, alive, q.State(), want)
 	}
 	v, ok := mc.s.Pointer(h)
 	if ok != lives || (v != nil) != lives {
@@ -531,7 +532,7 @@ func (mc *machine) look(h handle) {
 	mc.pointers[h] = v
 }
 
-// slices checks Values, Handles, All, Len and Cap.
+// slices checks Values, Handles, All, Len, Cap and Stats.
 func (mc *machine) slices() {
 	s := mc.s
 	vs, hs := s.Values(), s.Handles()
@@ -553,8 +554,8 @@ func (mc *machine) slices() {
 	if n != mc.joined {
 		mc.fatalf("All yields %d of %d", n, mc.joined)
 	}
-	if s.Cap() != mc.limit() {
-		mc.fatalf("Cap is %d, want %d", s.Cap(), mc.limit())
+	if st := s.Stats(); s.Cap() != mc.limit() || st.Capacity != mc.limit() || st.Live != len(mc.items) || st.Live+st.Free != st.Allocated || st.Allocated < s.Allocated() {
+		mc.fatalf("Cap is %d, want %d; %+v", s.Cap(), mc.limit(), st)
 	}
 	if err := dense.Check(s); err != nil {
 		mc.fatalf("%v", err)

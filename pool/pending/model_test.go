@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -32,8 +33,8 @@ type record struct {
 // matchModel does drawn operations, on one goroutine, and requires of each what the model
 // says. Waits are by contexts that are done, and of no length, so that none blocks.
 func matchModel(t testing.TB, which int, choose func(n int) int, more func() bool) map[string]int {
-	capacity := []int{0, 1, 3}[which]
-	calls := pending.Must[int](&pending.Options{Capacity: capacity})
+	capacity, ages := []int{0, 1, 3}[which], which == 2
+	calls := pending.Must[int](&pending.Options{Capacity: capacity, Ages: ages})
 	var all []*record
 	var shut error
 	open, done := 0, map[string]int{}
@@ -112,13 +113,17 @@ func matchModel(t testing.TB, which int, choose func(n int) int, more func() boo
 		}
 		require.Equal(t, open, calls.Len())
 		require.Equal(t, open, calls.Stats().Live)
-		yielded := 0
+		yielded, most := 0, time.Duration(0)
 		for k, age := range calls.All() {
 			r := slices.IndexFunc(all, func(r *record) bool { return r.call == k })
-			require.True(t, r >= 0 && all[r].open && age == 0, "All yields %x, of age %v", k.ID(), age)
+			require.True(t, r >= 0 && all[r].open && (age == 0 || ages && age > 0), "All yields %x, of age %v", k.ID(), age)
 			yielded++
+			most = max(most, age)
 		}
 		require.Equal(t, open, yielded)
+		oldest, ok := calls.OldestAge()
+		require.Equal(t, ages && open > 0, ok)
+		require.True(t, oldest >= most && (ok || oldest == 0), "the oldest has the age %v, and All yielded %v", oldest, most)
 		for _, r := range all {
 			if choose(16) == 0 {
 				require.Equal(t, !r.open, testkit.IsClosed(r.call.Done()))
