@@ -91,6 +91,19 @@ func TestGrowthIsShared(t *testing.T) {
 	r.remove(t, s, hs...)
 }
 
+// TestRefusalsSealAllShards: an insertion that would be refused gets a slot that was removed, in whichever
+// shard's limbo it is.
+func TestRefusalsSealAllShards(t *testing.T) {
+	for from := range 3 {
+		r := newRig[uint64](t, setup[uint64]{slots: 3, shards: 3})
+		hs := r.fill(t, r.shards[0], 3, number)
+		r.leave(t, r.shards[from], hs[0])
+		h, err := r.arena.Decide(r.shards[0], r.arena.Decisions())
+		require.NoError(t, err, "removed in shard %d", from)
+		require.Equal(t, text(slots.Reborn(hs[0])), text(h))
+	}
+}
+
 // TestGoingAheadIsBounded: where other shards have slots, a shard gets no more new memory than all may
 // have vacant, beyond what was needed once. Memory that was never needed is no reason for more.
 func TestGoingAheadIsBounded(t *testing.T) {

@@ -407,8 +407,14 @@ func (mc *machine) deleteFunc() {
 			return true
 		})
 	})
-	if v == nil && got != killed || v != nil && (v != errTest || stop != 0) {
-		mc.fatalf("DeleteFunc returned %d, want %d; %v", got, killed, v)
+	left := 0 // are still alive, and were not shown
+	for _, i := range want[shown:] {
+		if !mc.items[i].dead {
+			left++
+		}
+	}
+	if v == nil && (got != killed || left > 0) || v != nil && (v != errTest || stop != 0) {
+		mc.fatalf("DeleteFunc returned %d, want %d; %v; %d were not shown", got, killed, v, left)
 	}
 	mc.done[fmt.Sprint("DeleteFunc, panic: ", v != nil)]++
 }

@@ -88,7 +88,7 @@ func (ms *movedValues[T]) move(h pool.Handle[T], from, to, joined int) {
 func (ms *movedValues[T]) moveAll(handles []pool.Handle[T], first, end, to, joined int) {
 	by := first - to
 	if by == 0 {
-		first = max(first, joined) // the others stay
+		first = joined // the others, which come first, stay
 	}
 	for i := first; i < end; i++ {
 		ms.move(handles[i], i, i-by, joined)

@@ -35,6 +35,8 @@ func TestHistoryIsBounded(t *testing.T) {
 	}
 	require.Equal(t, int(window/apart), len(h))
 	require.LessOrEqual(t, h[len(h)-1].at.Sub(h[0].at), window)
+	got := h.add(at(10_000*100*time.Millisecond, 1, 0))
+	require.Equal(t, int(window/apart)+1, len(got), "also one that is as old as the chart")
 	require.Len(t, h.add(at(time.Hour, 1, 0)), 2, "all others but the last are too old")
 }
 

@@ -109,6 +109,7 @@ func TestMethodsAndPaths(t *testing.T) {
 			case method == "GET" || method == "HEAD":
 				require.Equal(t, http.StatusOK, w.Code, path)
 				require.Equal(t, kind, w.Header().Get("Content-Type"))
+				require.Equal(t, "nosniff", w.Header().Get("X-Content-Type-Options"))
 			default:
 				require.Equal(t, http.StatusMethodNotAllowed, w.Code, path)
 				require.Equal(t, "GET, HEAD", w.Header().Get("Allow"))

@@ -95,7 +95,7 @@ func current() page {
 	}
 	v.Took = time.Since(v.At)
 	v.Every = max(every, 20*v.Took).Milliseconds() // an open page costs at most a twentieth of a processor
-	v.Took = v.Took.Round(max(time.Microsecond, v.Took/100))
+	v.Took = v.Took.Round(time.Microsecond)
 	return v
 }
 

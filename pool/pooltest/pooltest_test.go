@@ -276,3 +276,15 @@ func TestDroppedOnesAreReportedOnce(t *testing.T) {
 	}
 	require.Empty(t, left(t, p))
 }
+
+// TestEmptyForgetsPools that are gone, so that tests which make thousands keep nothing of them.
+func TestEmptyForgetsPools(t *testing.T) {
+	before := pooltest.Noted()
+	testkit.Apart(func() {
+		for range 10 {
+			pooltest.Empty(t, pool.Must[int](nil))
+		}
+		require.GreaterOrEqual(t, pooltest.Noted(), 10)
+	})
+	testkit.Eventually(t, func() bool { runtime.GC(); return pooltest.Noted() <= before }, "forgotten")
+}

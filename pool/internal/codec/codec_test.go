@@ -144,6 +144,10 @@ func TestOfRefusesLoss(t *testing.T) {
 	refused[uintptr](t, "uintptr values cannot be written")
 	refused[map[*int]string](t, "field [key]: a pointer within a key")
 	refused[map[[2]struct{ P *int }]string](t, "field [key]: a pointer within a key")
+	refused[map[struct {
+		A int
+		P *int
+	}]string](t, "field [key]: a pointer within a key")
 	refused[halfMarshaler](t, "codec_test.halfMarshaler has MarshalBinary but no UnmarshalBinary")
 	refused[halfUnmarshaler](t, "codec_test.halfUnmarshaler has UnmarshalBinary but no MarshalBinary")
 	refused[struct{ H []halfMarshaler }](t, "field H[]: type codec_test.halfMarshaler has MarshalBinary but no UnmarshalBinary")

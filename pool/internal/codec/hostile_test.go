@@ -70,6 +70,16 @@ func testHostile[T any](t *testing.T, v T) {
 	}
 }
 
+// TestLengthsBeyondAllAreRefused: a length that an int does not have, in nine bytes.
+func TestLengthsBeyondAllAreRefused(t *testing.T) {
+	for _, in := range [][]byte{bytes.Repeat([]byte{0xFF}, 9), {0x81, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80}} {
+		require.Error(t, bounded[[]int](t, in), "%x", in)
+		require.Error(t, bounded[string](t, in), "%x", in)
+		require.Error(t, bounded[map[string]int](t, in), "%x", in)
+		require.Error(t, bounded[[]map[uint8]string](t, append([]byte{2}, in...)), "%x", in)
+	}
+}
+
 // TestMemoryOfValues: the bound on memory also holds for valid values of all shapes. Many
 // small parts take most memory for each byte.
 func TestMemoryOfValues(t *testing.T) {
