@@ -4,7 +4,7 @@ import "coatcheck/pool"
 
 // Append makes child, a root, the last child of parent. It costs O(1) if child has no children.
 // Otherwise it visits every ancestor of parent, to check that none is child. If the last child was
-// removed behind the forest's back, it visits all children, once.
+// removed behind the forest's back, it visits all children the first time that this happens to parent.
 func (f *Forest[T]) Append(parent, child pool.Handle[T]) error {
 	return f.link(child, parent, lastChild)
 }
@@ -86,14 +86,21 @@ func (f *Forest[T]) linkLocked(h, node pool.Handle[T], at where) error {
 	var from gap[T]
 	if parent != 0 {
 		if from, err = f.around(h, n); err != nil {
+			if parent == node && f.closeBehind(h, n, to) {
+				return nil
+			}
 			return err
 		}
 		if to.before == h && parent == node {
 			return nil // it is the last child already
 		}
 	}
-	if !f.leads(&to, to.after, to.before) && !f.closeEnd(&to) { // each sibling names the other
-		return ErrBroken
+	scanned := false
+	if !f.leads(&to, to.after, to.before) { // each sibling names the other
+		var ok bool
+		if ok, scanned = f.atDeadEnd(&to); !ok {
+			return ErrBroken
+		}
 	}
 	stamp := f.change()
 	if parent != 0 {
@@ -101,50 +108,29 @@ func (f *Forest[T]) linkLocked(h, node pool.Handle[T], at where) error {
 	}
 	to.fill(h, n, stamp)
 	f.changed()
+	if f.ends.see(f, parent); scanned {
+		f.ends.add(f, to.parent)
+	} else {
+		f.ends.see(f, to.parent)
+	}
 	return nil
 }
 
-// closeEnd closes the end of a list, where to lies, over a child that was removed behind the
-// forest's back, and looks to up again. It returns false, and changes nothing, if to is not at an
-// end, or if the list does not lead from its other end to the dead child: then others are hidden.
-//
-// It visits the whole list, since nobody can read the links of the dead. Without it, each later
-// Append to the parent would be refused until a Repair.
-func (f *Forest[T]) closeEnd(to *gap[T]) bool {
-	dead, from, forward := to.before, load[T](&to.p.first), true
-	if to.before == 0 {
-		dead, from, forward = to.after, load[T](&to.p.last), false
-	} else if to.after != 0 {
+// closeBehind closes the end of a list, where to lies, if h is the last that lives in it and the only dead
+// child is behind. It reports whether it did. h keeps its place.
+func (f *Forest[T]) closeBehind(h pool.Handle[T], n *words[T], to gap[T]) bool {
+	if load[T](&n.next) != to.before {
 		return false
 	}
-	if dead == 0 || f.look(dead) != nil {
-		return false // links disagree
-	}
-	var end pool.Handle[T] // the last that lives, and its link to the dead one
-	link, back := &to.p.first, &to.p.last
-	if !forward {
-		link, back = back, link
-	}
-	for t := newTortoise(dead); from != dead; {
-		n := f.child(to.parent, from)
-		if n == nil || t.meets(from) {
-			return false
-		}
-		if end, link = from, &n.next; !forward {
-			link = &n.prev
-		}
-		from = load[T](link)
+	if ok, _ := f.atDeadEnd(&to); !ok || to.before != h {
+		return false
 	}
 	f.change()
-	set(link, pool.Handle[T](0))
-	set(back, end)
+	set(&n.next, pool.Handle[T](0))
+	set(&to.p.last, h)
 	f.changed()
-	if forward {
-		to.before = end
-	} else {
-		to.after = end
-	}
-	return f.leads(to, to.after, to.before)
+	f.ends.add(f, to.parent)
+	return true
 }
 
 // place returns the gap at a place.
@@ -191,6 +177,7 @@ func (f *Forest[T]) Detach(h pool.Handle[T]) error {
 	from.close()
 	n.detach(stamp)
 	f.changed()
+	f.ends.see(f, from.parent)
 	return nil
 }
 

@@ -83,9 +83,10 @@
 // Drain and Clear, Buffer.Remove, and, for a value that stands in two forests, Remove and RemoveLeaf
 // of the other one. They leave a gap, and no wrong link. A list of siblings seems to end before the
 // dead node, which hides those behind it, and the dead node's children seem to have no parent,
-// but are siblings still. A loop that came to the node before it died goes on after it. A change that needs a neighbour that
+// but are siblings still. A loop that came to the node before it died goes on after it, whatever else
+// leaves; only between two dead siblings it may find nothing. A change that needs a neighbour that
 // is gone returns [ErrBroken]. But Append and Move close the gap if the last child of the parent is gone, and
-// Prepend if the first is, as long as no other child is hidden by another gap.
+// Prepend if the first is, as long as all other children live.
 //
 // [Forest.Repair] closes such gaps in the whole forest; the children of the dead become
 // roots. It may move siblings between two dead nodes. A walk that has passed a gap does
@@ -112,7 +113,8 @@
 // # Cost
 //
 // Each step of a loop, each look at a neighbour and each change costs O(1), except that
-// linking a node with children visits all ancestors of its new parent, to exclude cycles.
+// linking a node with children visits all ancestors of its new parent, to exclude cycles, and the
+// first change that closes a gap at an end of a list visits the list.
 // A step of a loop is amortized over what the loop sees and what has changed since it began. Remove costs O(1) for each value,
 // and Repair O(n). Nothing recurses, so depth does not use up the stack. Links take 48
 // bytes a value.

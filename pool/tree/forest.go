@@ -17,13 +17,15 @@ import (
 // run beside them, as the package documentation says. Neither the function that finds the links
 // nor the pool's Reset may use a Forest of the pool.
 //
-// [New] returns a Forest; the zero Forest panics. It must not be copied. It takes only 32 bytes,
-// because the links are in the values. A pool may have one for each Links field of T, or more.
+// [New] returns a Forest; the zero Forest panics. It must not be copied. It takes only 48 bytes,
+// because the links are in the values, and 56 for each live parent of which Append or Prepend has found the
+// child at the end removed behind the forest's back. A pool may have one for each Links field of T, or more.
 // Two with the same field see each other's changes. All Forests of a pool share one lock.
 type Forest[T any] struct {
 	pool *pool.Pool[T]
 	field[T]
 	*seqlock
+	ends ends[T]
 }
 
 // String returns the type of f and its pool, in a text for people.

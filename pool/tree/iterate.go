@@ -44,7 +44,7 @@ func (r *Reader[T]) Descendants(h pool.Handle[T]) iter.Seq2[pool.Handle[T], *T] 
 
 // PostOrder returns an iterator over everything below h, children before their parents and
 // siblings first to last. It does not yield h itself. Otherwise it is like [Forest.Descendants].
-// It remembers another 72 bytes for each level of depth beyond the fourth.
+// It remembers another 80 bytes for each level of depth beyond the fourth.
 func (f *Forest[T]) PostOrder(h pool.Handle[T]) iter.Seq2[pool.Handle[T], *T] {
 	return func(yield func(pool.Handle[T], *T) bool) { f.pinned(parentsLast, h, yield) }
 }

@@ -58,8 +58,8 @@ func (f *Forest[T]) RemoveLeaf(h pool.Handle[T]) error {
 // cut removes h from its parent's list. It changes only links that name h, so a list that
 // has a gap at a dead sibling is no more broken than before.
 func (f *Forest[T]) cut(h pool.Handle[T], n *words[T]) {
-	next, prev := load[T](&n.next), load[T](&n.prev)
-	p, b, a := f.look(load[T](&n.parent)), f.look(prev), f.look(next)
+	next, prev, parent := load[T](&n.next), load[T](&n.prev), load[T](&n.parent)
+	p, b, a := f.look(parent), f.look(prev), f.look(next)
 	stamp := f.change()
 	if p != nil && load[T](&p.first) == h {
 		store(&p.first, uint64(next))
@@ -75,6 +75,7 @@ func (f *Forest[T]) cut(h pool.Handle[T], n *words[T]) {
 	}
 	n.detach(stamp)
 	f.changed()
+	f.ends.see(f, parent)
 }
 
 // dismantle removes top, a root, and everything below it, and returns how many it

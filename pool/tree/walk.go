@@ -2,6 +2,7 @@ package tree
 
 import (
 	"iter"
+	"slices"
 
 	"coatcheck/pool"
 )
@@ -54,6 +55,11 @@ import (
 // Links that were read from a file may break W1 and W2, and a list may lead back to one of
 // its nodes. A walk ends the list there, since that node has another previous sibling.
 //
+// A node that was removed behind the forest's back leads nowhere, once its slot is used again (in a phase)
+// or the node behind it has left. The nodes on the far side of such a gap are found from there: the first of
+// them names a dead node as its previous sibling, to which the walk had come (cross). To go on with any old
+// node behind is wrong: it may be one beyond others, and links from a file may lead in a circle.
+//
 // None of this says that a node is live. Nodes are removed without the Forest's
 // knowledge; a walk finds that out when it looks up their handles.
 type walk[T any] struct {
@@ -97,6 +103,10 @@ type list[T any] struct {
 
 	// passed has the new nodes that were passed over and may have kept their places: a stack.
 	passed []passed[T]
+
+	// ahead has the nodes behind a gap, the next one last, once the list was read backwards. From then on
+	// the walk takes them from here, as long as they keep their places.
+	ahead *[]pool.Handle[T]
 }
 
 // passed is a node that was passed over when its stamp was this one, behind the sibling with which
@@ -150,7 +160,7 @@ func (f *Forest[T]) walk(o order, top pool.Handle[T]) iter.Seq2[pool.Handle[T], 
 				fallthrough
 			default:
 				if v = nil; next != 0 {
-					h, v, next = w.stepSlow(last)
+					h, v, next = w.stepSlow(last, next)
 					last, n = h, w.tail
 				}
 				if v != nil {
@@ -246,19 +256,21 @@ func (w *walk[T]) quiet(version uint64) uint64 {
 
 // stepSlow returns the next sibling of the list that is old and live, with its value, after the version has
 // changed, past new nodes, and at the end of a list. There it returns nil. next is the one behind it.
-func (w *walk[T]) stepSlow(last pool.Handle[T]) (h pool.Handle[T], v *T, next pool.Handle[T]) {
+// behind is the one that was behind the last one when that was read.
+func (w *walk[T]) stepSlow(last, behind pool.Handle[T]) (h pool.Handle[T], v *T, next pool.Handle[T]) {
 	w.last = last
 	var n *words[T]
 	var seen uint64
+	var from place[T]
 	var over []passed[T]
 	w.f.moment(func(version uint64) {
 		h, v, n, seen = 0, nil, nil, version
 		if !w.begun {
 			w.began = version
 		}
-		var prev pool.Handle[T]
-		prev, next = w.resume()
-		over = w.passed
+		from = w.resume(behind, version)
+		prev := from.prev
+		next, over = from.next, w.passed[:from.passed]
 		for next != w.top {
 			value, ok := w.f.pool.Pointer(next)
 			if !ok {
@@ -274,55 +286,149 @@ func (w *walk[T]) stepSlow(last pool.Handle[T]) (h pool.Handle[T], v *T, next po
 				h, v, n = at, value, links
 				return
 			}
-			over = append(over, passed[T]{at, links.stamp.Load(), w.depth})
+			over = append(over, passed[T]{at, links.stamp.Load(), from.depth})
 			prev = at
 		}
 	})
-	w.begun, w.passed = true, over
+	w.begun, w.passed, w.ahead = true, over, from.ahead
+	w.cut(from.depth)
 	if n == nil {
 		return 0, nil, 0
 	}
+	if from.gap[0] != 0 {
+		w.push(from.gap[0])
+		w.push(from.gap[1])
+	}
 	w.push(h)
-	if w.seen = w.quiet(seen); w.seen == never && next != 0 {
+	if w.seen = w.quiet(seen); w.ahead != nil {
+		w.seen, next = never, unknown
+	} else if w.seen == never && next != 0 {
 		next = unknown
 	}
 	w.tail = n
 	return h, v, next
 }
 
-// resume returns where a list goes on: at the node next, behind prev, or with the first child if
-// prev is 0. It drops what was yielded or passed over and has left its place since, from the end on.
+// place is where a list goes on: at the node next, behind prev, or with the first child if prev is 0.
+type place[T any] struct {
+	prev, next pool.Handle[T]
+
+	// What was yielded and passed over before, and has kept its place: the rest has left it.
+	depth, passed int
+
+	gap   [2]pool.Handle[T] // the dead nodes at both ends of a gap, if the list goes on behind one
+	ahead *[]pool.Handle[T] // see list
+}
+
+// resume returns where a list goes on: behind the last one, or else behind the last of what was yielded
+// or passed over that has kept its place.
 //
 // The last one may lead on even if it was removed behind the forest's back: its links stay
 // readable. In a phase they may be those of another value by now, which its neighbour does not name.
-func (w *walk[T]) resume() (prev, next pool.Handle[T]) {
+func (w *walk[T]) resume(behind pool.Handle[T], version uint64) place[T] {
+	p := place[T]{depth: w.depth, passed: len(w.passed), ahead: w.ahead}
+	if p.ahead != nil {
+		w.pick(&p)
+		return p
+	}
 	if w.tail != nil && w.kept(w.tail) {
-		next = load[T](&w.tail.next)
-		if n := w.f.child(w.parent, next); n != nil && load[T](&n.prev) == w.last {
-			return w.last, next
+		p.prev, p.next = w.last, load[T](&w.tail.next)
+		if n := w.f.child(w.parent, p.next); n != nil && load[T](&n.prev) == w.last {
+			return p
 		}
 	}
 	for {
-		if k := len(w.passed) - 1; k >= 0 && w.passed[k].depth == w.depth {
+		if k := p.passed - 1; k >= 0 && w.passed[k].depth == p.depth {
 			if n := w.f.look(w.passed[k].h); n != nil && n.stamp.Load() == w.passed[k].stamp {
-				return w.passed[k].h, load[T](&n.next)
+				p.prev, p.next = w.passed[k].h, load[T](&n.next)
+				break
 			}
-			w.passed = w.passed[:k]
+			p.passed = k
 			continue
 		}
-		if w.depth == w.start {
+		if p.depth == w.start {
+			p.prev, p.next = 0, 0
+			if n := w.f.look(w.parent); n != nil {
+				p.next = load[T](&n.first)
+			}
 			break
 		}
-		prev = w.pop()
-		if n := w.f.look(prev); n != nil && w.kept(n) {
-			w.push(prev)
-			return prev, load[T](&n.next)
+		h := w.yielded(p.depth - 1)
+		if n := w.f.look(h); n != nil && w.kept(n) {
+			p.prev, p.next = h, load[T](&n.next)
+			break
+		}
+		p.depth--
+	}
+	if w.fell(p.next, &p) {
+		w.cross(&p, behind, version)
+	}
+	return p
+}
+
+// fell reports whether h is one of the nodes that were yielded or passed over behind the place p, and was
+// removed behind the forest's back since: p leads to it still.
+func (w *walk[T]) fell(h pool.Handle[T], p *place[T]) bool {
+	if h == 0 || w.f.pool.Contains(h) {
+		return false
+	}
+	for i := p.depth; i < w.depth; i++ {
+		if w.yielded(i) == h {
+			return true
 		}
 	}
-	if n := w.f.look(w.parent); n != nil {
-		next = load[T](&n.first)
+	return slices.ContainsFunc(w.passed[p.passed:], func(o passed[T]) bool { return o.h == h })
+}
+
+// cross leads p over a gap: the walk has come to the node at its beginning before that died, but no node
+// that has kept its place leads on. The node at the other end of the gap names a dead one as well. It may
+// be the one that was behind the last one. If that has left too, the whole rest of the list is read once,
+// backwards from the last child. If that is dead as well, nothing leads to what lies between.
+func (w *walk[T]) cross(p *place[T], behind pool.Handle[T], version uint64) {
+	if n := w.f.child(w.parent, behind); n != nil && w.kept(n) {
+		if end := w.back(p, behind, version, func(pool.Handle[T]) {}); end != 0 {
+			p.gap = [2]pool.Handle[T]{p.next, end}
+			p.prev, p.next = load[T](&n.prev), behind
+			return
+		}
 	}
-	return 0, next
+	n := w.f.look(w.parent)
+	if n == nil {
+		return
+	}
+	ahead := new([]pool.Handle[T])
+	if w.back(p, load[T](&n.last), version, func(h pool.Handle[T]) { *ahead = append(*ahead, h) }) != 0 {
+		p.ahead = ahead
+		w.pick(p)
+	}
+}
+
+// back goes back from a node to the gap in its list behind p, and calls f for each node before it. It returns
+// the dead node that the last of them names, or 0 if they lead to no such gap, or if the version changes.
+func (w *walk[T]) back(p *place[T], h pool.Handle[T], version uint64, f func(pool.Handle[T])) (end pool.Handle[T]) {
+	for t := newTortoise[T](0); ; {
+		n := w.f.child(w.parent, h)
+		if n == nil || t.meets(h) || w.f.version.Load() != version {
+			return 0
+		}
+		f(h)
+		if h = load[T](&n.prev); w.fell(h, p) {
+			return h
+		}
+	}
+}
+
+// pick leads p to the next node of those ahead that has kept its place, and drops those before it.
+func (w *walk[T]) pick(p *place[T]) {
+	p.prev, p.next = 0, 0
+	for some := *p.ahead; len(some) > 0; some = some[:len(some)-1] {
+		h := some[len(some)-1]
+		*p.ahead = some
+		if n := w.f.child(w.parent, h); n != nil && h != w.last && w.kept(n) {
+			p.prev, p.next = load[T](&n.prev), h
+			return
+		}
+	}
 }
 
 // kept reports whether a node has kept its place since the walk began. Only a stamp that was copied
@@ -345,14 +451,12 @@ func (w *walk[T]) push(h pool.Handle[T]) {
 	w.depth++
 }
 
-func (w *walk[T]) pop() pool.Handle[T] {
-	if w.depth--; w.depth < len(w.some) {
-		return w.some[w.depth]
+// yielded returns the sibling at a depth of the stack.
+func (w *walk[T]) yielded(depth int) pool.Handle[T] {
+	if depth < len(w.some) {
+		return w.some[depth]
 	}
-	k := w.depth - len(w.some)
-	h := w.more[k]
-	w.more = w.more[:k]
-	return h
+	return w.more[depth-len(w.some)]
 }
 
 // cut drops what lies above a depth.
