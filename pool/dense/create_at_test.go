@@ -77,6 +77,38 @@ func TestMirrorHasTheServersHandles(t *testing.T) {
 	}
 }
 
+// TestRestoredMirrorRemembersItsSlots: a snapshot says that CreateAt has chosen slots, whatever the server's
+// generations are. So a Trim of the copy forgets none, and each handle that the server issues later is good.
+func TestRestoredMirrorRemembersItsSlots(t *testing.T) {
+	for _, first := range []uint32{1, 3, 101} { // of the server
+		o := &dense.Options[int]{Origin: 1}
+		server, client := tiny(t, &dense.Options[int]{Origin: first}), tiny(t, o)
+		for i, h := range fill(t, server, 20) {
+			require.NoError(t, client.CreateAt(h, i))
+		}
+		client.Refresh()
+		for range 5 { // slot 19 is used more often than the others
+			h := server.Handles()[19]
+			server.Kill(h)
+			client.Kill(h)
+			server.Refresh()
+			client.Refresh()
+			require.NoError(t, client.CreateAt(create(t, server, 0), 0))
+			server.Refresh()
+			client.Refresh()
+		}
+		server.Clear()
+		client.Clear()
+		client = restored(t, restored(t, client, o), o)
+		client.Trim()
+		for range 20 {
+			h := create(t, server, 0)
+			require.ErrorIs(t, client.CreateAt(h-2<<32, 0), dense.ErrStale)
+			require.NoError(t, client.CreateAt(h, 0), "the server begins with %d", first)
+		}
+	}
+}
+
 // TestCreateAtMovesNothing: it is no Refresh. What was created before stays in its place and state.
 func TestCreateAtMovesNothing(t *testing.T) {
 	s := tiny(t, &dense.Options[int]{Origin: 1})

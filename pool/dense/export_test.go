@@ -97,6 +97,3 @@ func Check[T any](s *Store[T]) error {
 	}
 	return nil
 }
-
-// Mirrors reports whether s knows that CreateAt has chosen slots.
-func Mirrors[T any](s *Store[T]) bool { return s.mirrors }

@@ -449,19 +449,6 @@ func (mc *machine) trims() {
 	mc.used = min(mc.used, top)
 }
 
-// loses forgets that there were values by CreateAt, if a snapshot does not show it. Which generations are
-// below the first one shows it as well; with Origin 0 the copy alone knows that.
-func (mc *machine) loses() {
-	if mc.opts.Origin == 0 {
-		mc.mirrors = dense.Mirrors(mc.s)
-		return
-	}
-	mc.mirrors = len(mc.lived) < mc.used
-	for index, last := range mc.lived {
-		mc.mirrors = mc.mirrors || last < mc.opts.Origin|1 && (mc.holder(index) >= 0 || last < testkit.LastGeneration)
-	}
-}
-
 // limit is how many values there may be.
 func (mc *machine) limit() int {
 	if mc.opts.Capacity == 0 {
@@ -768,8 +755,16 @@ func (mc *machine) snapshot() {
 	}
 	clear(mc.pointers)
 	mc.slices()
-	mc.loses()
 	mc.done["snapshot"]++
+	if mc.mirrors && mc.choose(2) == 0 { // the copy knows that as well
+		mc.refresh(true)
+		mc.trims()
+		for range 8 {
+			index := uint32(mc.choose(mc.used))
+			mc.createAt(handle(index) | handle(mc.lived[index]+2)<<32)
+		}
+		mc.done["snapshot of a mirror"]++
+	}
 }
 
 // runAll runs steps while more returns true, and then destroys everything.
@@ -822,7 +817,7 @@ func stream(t testing.TB, which int, choose func(n int) int, more func() bool) m
 func TestOperationsMatchModel(t *testing.T) {
 	testkit.MatchModel(t, len(modelConfigs()), 1, max(600, testkit.Long(3000)), stream, 10,
 		"Create", "refused", "Kill", "Kill, created", "Kill, refused", "alive", "dead", "Refresh", "Refresh, exit: false", "Refresh, exit: true", "Grow", "Clear", "exhausted",
-		"snapshot", "Trim", "SortFunc", "SortFunc, panic", "OnMove", "OnMove, new", "OnMove, gone", "OnMove, panic",
+		"snapshot", "snapshot of a mirror", "Trim", "SortFunc", "SortFunc, panic", "OnMove", "OnMove, new", "OnMove, gone", "OnMove, panic",
 		"CreateFunc", "CreateFunc, panic", "CreateFunc, exit", "DeleteFunc, panic: false", "DeleteFunc, panic: true",
 		"CreateAt", "CreateAt, far", "CreateAt, before Origin", "CreateAt, "+dense.ErrHandle.Error(), "CreateAt, "+dense.ErrLive.Error(),
 		"CreateAt, "+dense.ErrStale.Error())

@@ -22,9 +22,9 @@ import (
 //
 // The checksum is of all that comes before it, so that parts of two snapshots do not pass for
 // one. It is the CRC-32 of IEEE: one with the polynomial of the parts' own checksums would
-// not depend on them. The handles are, with index 0, the first generation that the store ever
-// had, and that of slots which are new to it, which is higher after a Trim or in a copy; then
-// those of the values; those that wait to be issued, the next one first; and 0 for each
+// not depend on them. The handles are the first generation that the store ever had, with the index 1 if
+// CreateAt has chosen slots, and else 0; with index 0 that of slots which are new to it, which is higher
+// after a Trim or in a copy; then those of the values; those that wait to be issued, the next one first; and 0 for each
 // exhausted slot. A slot that waits and never had a value, because CreateAt passed over it, has the
 // generation passedOver, which is even.
 const magic = "\x89dense\r\n"
@@ -50,7 +50,11 @@ func (s *Store[T]) WriteTo(w io.Writer) (int64, error) {
 		return 0, fmt.Errorf("dense: WriteTo: values were created or killed since the last Refresh; call it first; %s", nameOf[T]())
 	}
 	handles := make([]pool.Handle[T], 2, 2+s.used)
-	handles[0], handles[1] = handle.Make[T](0, s.origin), handle.Make[T](0, s.first)
+	mirrors := uint32(0)
+	if s.mirrors {
+		mirrors = 1
+	}
+	handles[0], handles[1] = handle.Make[T](mirrors, s.origin), handle.Make[T](0, s.first)
 	handles = append(handles, d.handles[:s.alive]...)
 	for _, index := range slices.Backward((*s.waiting.Load())[:s.waits]) {
 		next := uint32(passedOver)
@@ -218,14 +222,16 @@ func (l *loader[T]) load(i int, h pool.Handle[T]) error {
 	named := g&1 != 0 && g <= handle.Last
 	over := g == passedOver && i >= len(l.values)
 	switch {
-	case i < 0:
-		if s.origin, s.first = s.first, g; !named || h.Index() != 0 {
+	case i == -2:
+		if s.origin, s.mirrors = g, h.Index() == 1; !named || h.Index() > 1 {
 			return fmt.Errorf("generations do not begin with %v", h)
 		}
-		return nil
+	case i == -1:
+		if s.first = g; !named || h.Index() != 0 || g < s.origin {
+			return fmt.Errorf("new generations do not begin with %v, and the first ones with %d", h, s.origin)
+		}
 	case h == 0 && i >= len(l.values):
 		s.exhausted++
-		return nil
 	case !named && !over || s.exhausted > 0:
 		return fmt.Errorf("no handle %v can come here", h)
 	case int64(h.Index()) >= int64(len(slots)) || slots[h.Index()].generation.Load() != 0:

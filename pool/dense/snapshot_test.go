@@ -187,6 +187,76 @@ func TestSnapshotRefusesWhatIsCorrupt(t *testing.T) {
 	}
 }
 
+// TestSnapshotRefusesNewSlotsBeforeTheFirst: new slots begin no earlier than the first ones, or Create would
+// count back from there.
+func TestSnapshotRefusesNewSlotsBeforeTheFirst(t *testing.T) {
+	for _, first := range []uint64{1, 3, 99} {
+		b := dense.Snapshot([]int{7}, []uint64{101 << 32, first << 32, 101 << 32})
+		_, err := dense.ReadFrom[int](bytes.NewReader(b), nil)
+		require.ErrorIs(t, err, pool.ErrCorrupt)
+		require.ErrorContains(t, err, "new generations do not begin with")
+	}
+	for _, first := range [][2]uint64{{1<<32 | 2, 1 << 32}, {1 << 32, 1<<32 | 1}, {1<<32 | 1<<31, 1 << 32}} {
+		_, err := dense.ReadFrom[int](bytes.NewReader(dense.Snapshot([]int{7}, []uint64{first[0], first[1], 1 << 32})), nil)
+		require.ErrorIs(t, err, pool.ErrCorrupt)
+	}
+}
+
+// TestDrawnHandlesMakeAStoreOrAnError: whatever handles a snapshot has, with the right checksums, a Store
+// made from it issues handles of its own that never lived before. It goes on after another snapshot.
+func TestDrawnHandlesMakeAStoreOrAnError(t *testing.T) {
+	rnd, read := testkit.Rand(t), 0
+	generations := []uint64{0, 1, 2, 3, 4, 5, 7, 1<<31 - 1, 1 << 31, testkit.LastGeneration - 2, testkit.LastGeneration, testkit.LastGeneration + 1, testkit.LastGeneration + 2}
+	for range testkit.Long(20_000) {
+		n := rnd.IntN(6)
+		values, handles := make([]int, rnd.IntN(n+1)), make([]uint64, 2+n)
+		orderly := rnd.IntN(3) > 0 // else hardly any makes a store
+		some := [4]uint64{2}       // so that several are equal
+		for i := range some[1:] {
+			some[1+i] = generations[rnd.IntN(len(generations))]
+		}
+		for i := range handles {
+			g := some[rnd.IntN(len(some))]
+			if orderly && g != 2 {
+				g |= 1
+			}
+			index := uint64(i - 2)
+			if i < 2 || rnd.IntN(8) == 0 {
+				index = uint64(rnd.IntN(3)) * uint64(rnd.IntN(2))
+			}
+			handles[i] = g<<32 | index
+			if i >= 2+len(values) && rnd.IntN(8) == 0 {
+				handles[i] = 0
+			}
+		}
+		for _, o := range []dense.Options[int]{{}, {Origin: uint32(handles[0] >> 32)}, {Capacity: 8}} {
+			s, err := dense.ReadFrom[int](bytes.NewReader(dense.Snapshot(values, handles)), &o)
+			if err != nil {
+				continue
+			}
+			read++
+			past := map[handle]bool{}
+			for range 3 {
+				for i := range 8 {
+					if h, err := s.Create(i); err == nil {
+						require.True(t, h.Generation()%2 == 1 && h.Generation() <= testkit.LastGeneration && !past[h], "%x: it issues %v", handles, h)
+						past[h] = true
+						for _, had := range handles[2:] { // of generation 2 is a slot that was passed over
+							require.False(t, uint32(had) == h.Index() && had>>32 > uint64(max(2, h.Generation())), "%x: it issues %v", handles, h)
+						}
+					}
+				}
+				s.Refresh()
+				require.NoError(t, dense.Check(s), "%x", handles)
+				s.Trim()
+				s.Clear()
+				s = restored(t, s, &o)
+			}
+		}
+	}
+	require.Greater(t, read, 100)
+}
+
 // TestSavesAllocateByRecords: a save of each frame makes no garbage for each value.
 func TestSavesAllocateByRecords(t *testing.T) {
 	if testkit.Watched {
