@@ -29,12 +29,31 @@ func (s *Store[T]) Pointer(h pool.Handle[T]) (v *T, ok bool) {
 // Get returns a copy of the value that h names, and false if there is none, as [Store.Pointer]
 // does. A goroutine that writes the value meanwhile must synchronize with Get.
 func (s *Store[T]) Get(h pool.Handle[T]) (v T, ok bool) {
+	ok = s.get(h, &v)
+	return v, ok
+}
+
+// get is Get that copies to *to. Get is inlined, so the caller's variable gets the only copy.
+func (s *Store[T]) get(h pool.Handle[T], to *T) (ok bool) {
 	w := s.phase.enter("Get")
-	if at, found := s.Pointer(h); found {
-		v, ok = *at, true
+	d := s.room.Load()
+	var v *T
+	if i := uint(h.Index()); i < uint(len(d.slots)) { // Pointer, spelled out
+		if sl := &d.slots[i]; sl.names(h.Generation()) {
+			if at := uint(sl.at); at < uint(len(d.values)) {
+				v, ok = &d.values[at], true
+			} else {
+				v, ok = d.pointer(h)
+			}
+		}
+	} else {
+		v, ok = d.pointer(h)
+	}
+	if ok {
+		*to = *v
 	}
 	s.phase.leave("Get", w)
-	return v, ok
+	return ok
 }
 
 // pointer is the part of Pointer for values in chunks.

@@ -1,4 +1,4 @@
-// Command instructions counts the machine instructions of the operations of package pool, and
+// Command instructions counts the machine instructions of operations of pools, stores and tables, and
 // compares them with limits.txt.
 //
 //	go run ./internal/check/instructions # prints the table; fails if a limit is exceeded

@@ -1,6 +1,10 @@
 package main
 
-import "coatcheck/pool"
+import (
+	"coatcheck/pool"
+	"coatcheck/pool/dense"
+	"coatcheck/pool/table"
+)
 
 // value has 16 bytes.
 type value struct{ a, _ uint64 }
@@ -24,6 +28,12 @@ var operations = map[string]func(n int){
 	"Pool.View among 1,000":                views,
 	"Pool, slots that were never used":     poolFills,
 	"Worker, slots that were never used":   workerFills,
+	"dense.Get among 1,000":                denseGets,
+	"dense.Pointer among 1,000":            densePointers,
+	"dense, Create, Kill and Refresh":      densePairs,
+	"table.Get by handle, SoA":             func(n int) { tableGets(table.SoA, n) },
+	"table.Get by handle, AoS":             func(n int) { tableGets(table.AoS, n) },
+	"table.Set by handle, SoA":             tableSets,
 }
 
 func bounded() *pool.Pool[value] { return pool.Must(&pool.Options[value]{Capacity: 1 << 16}) }
@@ -190,4 +200,98 @@ func thousand(insert func(value) (pool.Handle[value], error)) (hs []pool.Handle[
 		hs = append(hs, h)
 	}
 	return hs
+}
+
+// record has columns of several sizes, as those of most tables.
+type record struct {
+	x, y, z, mass float64
+	name          string
+	points        int32
+	kind          uint8
+}
+
+func stored() (*dense.Store[record], []pool.Handle[record]) {
+	s := dense.Must(&dense.Options[record]{Unordered: true})
+	hs := make([]pool.Handle[record], 1000)
+	for i := range hs {
+		hs[i], _ = s.Create(record{points: int32(i)})
+	}
+	s.Refresh()
+	return s, hs
+}
+
+func denseGets(n int) {
+	s, hs := stored()
+	sum := uint64(0)
+	for i, k := 0, 0; i < n; i++ {
+		if v, ok := s.Get(hs[k]); ok {
+			sum += uint64(v.points)
+		}
+		if k++; k == len(hs) {
+			k = 0
+		}
+	}
+	Sum = sum
+}
+
+func densePointers(n int) {
+	s, hs := stored()
+	sum := uint64(0)
+	for i, k := 0, 0; i < n; i++ {
+		if v, ok := s.Pointer(hs[k]); ok {
+			sum += uint64(v.points)
+		}
+		if k++; k == len(hs) {
+			k = 0
+		}
+	}
+	Sum = sum
+}
+
+// densePairs kills and creates ten in each phase.
+func densePairs(n int) {
+	s, hs := stored()
+	for i, k := 0, 0; i < n; i++ {
+		s.Kill(hs[k])
+		hs[k], _ = s.Create(record{points: int32(i)})
+		if k++; k%10 == 0 {
+			s.Refresh()
+		}
+		if k == len(hs) {
+			k = 0
+		}
+	}
+}
+
+func tabled(l table.Layout) (*table.Table[pool.Handle[value], record], []pool.Handle[value]) {
+	p, hs := filled()
+	t := table.MustForHandles[value, record](p, l)
+	for i, h := range hs {
+		t.Add(h, record{points: int32(i)})
+	}
+	return t, hs
+}
+
+func tableGets(l table.Layout, n int) {
+	t, hs := tabled(l)
+	sum := uint64(0)
+	for i, k := 0, 0; i < n; i++ {
+		if v, ok := t.Get(hs[k]); ok {
+			sum += uint64(v.points)
+		}
+		if k++; k == len(hs) {
+			k = 0
+		}
+	}
+	Sum = sum
+}
+
+func tableSets(n int) {
+	t, hs := tabled(table.SoA)
+	for i, k := 0, 0; i < n; i++ {
+		t.Set(hs[k], record{points: int32(i)})
+		if k++; k == len(hs) {
+			k = 0
+		}
+	}
 }
