@@ -54,7 +54,7 @@ var placed = regexp.MustCompile(`[^][*(){},; ]+/|·[0-9]+`)
 // type of the same name comes before.
 func plain(names string) string { return placed.ReplaceAllString(names, "") }
 
-// describedBytes is the length from which a name or a list of parts is shortened.
+// describedBytes is the length from which a name or a description of parts is shortened.
 const describedBytes = 1000
 
 // shorten replaces the end of a long description by a hash of all of it.
@@ -187,7 +187,7 @@ func planParts(t reflect.Type, reads, wide bool) (p plan, err error) {
 	default:
 		p.Encoding = byParts
 	}
-	p.Parts = shorten(p.top.describe(map[*part]int{}))
+	p.Parts = describe(p.top)
 	return p, nil
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"coatcheck/internal/check/testkit"
 	"coatcheck/pool/internal/codec"
 )
 
@@ -431,12 +432,139 @@ func TestDescriptionsOfParts(t *testing.T) {
 		At    time.Time
 		N     []uint16
 	}
-	described[value](t, "struct{Parts []struct{Name string}; Next *#0; By map[string][2]#1; At binary; N []uint16}")
+	described[value](t, "struct{Parts []struct{Name string}; Next *#0; By map[string][2]struct{Name string}; At binary; N []uint16}")
 	described[*part](t, "*struct{Name string}")
 	described[[2]string](t, "[2]string")
 	described[list](t, "[]#0")
-	described[[]list](t, "[][]#0")
+	described[[]list](t, "[]#0")
 	described[map[time.Time][]numbersAndMore](t, "map[binary][]struct{N []struct{numbers struct{A uint16}; B int8}; Text string; B [2]struct{On bool; N uint64}}")
+}
+
+type (
+	names  []string
+	lists  [][]string
+	posA   struct{ X, Y int }
+	posB   struct{ X, Y int }
+	chain  struct{ Next *chain }
+	chainA struct{ Next *chainB }
+	chainB struct{ Next *chainA }
+	branch struct {
+		Kids []branch
+		By   map[string]*branch
+	}
+)
+
+// twice doubles what a naive description has to write, and octave does so eight times.
+type (
+	twice[T any]  struct{ A, B []T }
+	octave[T any] struct {
+		In []twice[twice[twice[twice[twice[twice[twice[twice[T]]]]]]]]
+	}
+)
+
+// TestDescriptionsAreStructures: types with the same structure have the same description, whichever of their
+// parts have names, and others have another.
+func TestDescriptionsAreStructures(t *testing.T) {
+	described[struct{ A, B lists }](t, "struct{A [][]string; B [][]string}")
+	described[struct {
+		A []names
+		B names
+	}](t, "struct{A [][]string; B []string}")
+	const both = "struct{From struct{X int; Y int}; To struct{X int; Y int}}"
+	described[struct{ From, To posA }](t, both)
+	described[struct {
+		From posA
+		To   posB
+	}](t, both)
+	described[chain](t, "struct{Next *#0}")
+	described[chainA](t, "struct{Next *#0}")
+	described[struct{ At *chainB }](t, "struct{At *struct{Next #1}}")
+	described[struct{ At chainB }](t, "struct{At struct{Next *#1}}")
+	described[branch](t, "struct{Kids []#0; By map[string]*#0}")
+
+	require.Less(t, len(descriptionOf[octave[octave[octave[octave[octave[string]]]]]](t)), 1100)
+	require.Equal(t, descriptionOf[octave[octave[octave[octave[octave[lists]]]]]](t), descriptionOf[octave[octave[octave[octave[octave[[]names]]]]]](t))
+	require.NotEqual(t, descriptionOf[octave[octave[octave[octave[octave[lists]]]]]](t), descriptionOf[octave[octave[octave[octave[octave[names]]]]]](t), "they differ only at the end")
+}
+
+// TestDrawnTypesAreDescribed draws pairs of types and compares their descriptions with their structures.
+func TestDrawnTypesAreDescribed(t *testing.T) {
+	rnd := testkit.Rand(t)
+	leaves := []reflect.Type{
+		reflect.TypeFor[string](), reflect.TypeFor[bool](), reflect.TypeFor[uint16](), reflect.TypeFor[int](), reflect.TypeFor[time.Time](),
+		reflect.TypeFor[names](), reflect.TypeFor[lists](), reflect.TypeFor[[]string](), reflect.TypeFor[posA](), reflect.TypeFor[posB](),
+		reflect.TypeFor[chain](), reflect.TypeFor[chainA](), reflect.TypeFor[chainB](), reflect.TypeFor[branch](), reflect.TypeFor[list](),
+	}
+	var draw func(depth int) reflect.Type
+	draw = func(depth int) reflect.Type {
+		how := rnd.IntN(8)
+		if depth == 0 {
+			how = 7
+		}
+		switch how {
+		case 0:
+			return reflect.SliceOf(draw(depth - 1))
+		case 1:
+			return reflect.PointerTo(draw(depth - 1))
+		case 2:
+			return reflect.ArrayOf(1+rnd.IntN(2), draw(depth-1))
+		case 3:
+			return reflect.MapOf(reflect.TypeFor[string](), draw(depth-1))
+		case 4, 5:
+			var fields []reflect.StructField
+			for _, name := range []string{"Next", "Kids"}[:1+rnd.IntN(2)] {
+				fields = append(fields, reflect.StructField{Name: name, Type: draw(depth - 1)})
+			}
+			return reflect.StructOf(fields)
+		}
+		return leaves[rnd.IntN(len(leaves))]
+	}
+	equal := 0
+	for range testkit.Long(20_000) {
+		a, b := draw(2), draw(2)
+		_, da, errA := codec.Of(a)
+		_, db, errB := codec.Of(b)
+		if errA != nil || errB != nil {
+			continue
+		}
+		want := alike(a, b, map[[2]reflect.Type]bool{})
+		require.Equal(t, want, da.Parts == db.Parts && da.Encoding == db.Encoding, "%v is %s, %v is %s", a, da.Parts, b, db.Parts)
+		if want && a != b {
+			equal++
+		}
+	}
+	require.Positive(t, equal)
+}
+
+// alike reports whether two types have the same structure, if those do that are compared already.
+func alike(a, b reflect.Type, known map[[2]reflect.Type]bool) bool {
+	pair := [2]reflect.Type{a, b}
+	if known[pair] || a == b {
+		return true
+	}
+	known[pair] = true
+	own := reflect.TypeFor[time.Time]()
+	if a.Kind() != b.Kind() || a == own || b == own {
+		return false
+	}
+	switch a.Kind() {
+	case reflect.Slice, reflect.Pointer:
+		return alike(a.Elem(), b.Elem(), known)
+	case reflect.Array:
+		return a.Len() == b.Len() && alike(a.Elem(), b.Elem(), known)
+	case reflect.Map:
+		return alike(a.Key(), b.Key(), known) && alike(a.Elem(), b.Elem(), known)
+	case reflect.Struct:
+		if a.NumField() != b.NumField() {
+			return false
+		}
+		for i := range a.NumField() {
+			if a.Field(i).Name != b.Field(i).Name || !alike(a.Field(i).Type, b.Field(i).Type, known) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // pair encodes itself.
@@ -447,9 +575,14 @@ func (pair[T]) UnmarshalBinary([]byte) error   { return nil }
 
 func described[T any](t *testing.T, want string) {
 	t.Helper()
+	require.Equal(t, want, descriptionOf[T](t))
+}
+
+func descriptionOf[T any](t *testing.T) string {
+	t.Helper()
 	_, d, err := codec.Of(reflect.TypeFor[T]())
 	require.NoError(t, err)
-	require.Equal(t, want, d.Parts)
+	return d.Parts
 }
 
 // TestForgedParts: a value that the encoder never writes is an error.

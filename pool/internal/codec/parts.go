@@ -3,7 +3,6 @@ package codec
 import (
 	"fmt"
 	"reflect"
-	"strings"
 )
 
 // Values that are neither of fixed size nor encode themselves are written by their parts:
@@ -340,44 +339,6 @@ func (p *part) points() bool {
 		}
 	}
 	return p.kind == reflect.Pointer || p.kind == reflect.Array && p.elem != nil && p.elem.points()
-}
-
-// describe returns the structure of p's type. It has no names of types. A type that is being
-// described, or has been, is a number.
-func (p *part) describe(seen map[*part]int) string {
-	switch {
-	case p.own:
-		return "binary"
-	case p.number == related || p.wideHandle():
-		return "handle"
-	case p.fixed == nil && (p.kind == reflect.Struct || p.elem != nil && p.typ.Name() != ""):
-		if n, ok := seen[p]; ok {
-			return fmt.Sprintf("#%d", n)
-		}
-		seen[p] = len(seen)
-	}
-	switch p.kind {
-	case reflect.Pointer:
-		return "*" + p.elem.describe(seen)
-	case reflect.Slice:
-		return "[]" + p.elem.describe(seen)
-	case reflect.Array:
-		return fmt.Sprintf("[%d]%s", p.typ.Len(), p.elem.describe(seen))
-	case reflect.Map:
-		return "map[" + p.key.describe(seen) + "]" + p.elem.describe(seen)
-	case reflect.Struct:
-		fields := make([]string, len(p.fields))
-		for i, f := range p.fields {
-			fields[i] = p.typ.Field(f.index).Name + " " + f.describe(seen)
-		}
-		return "struct{" + strings.Join(fields, "; ") + "}"
-	}
-	return p.kind.String()
-}
-
-// wideHandle reports whether p is a handle as a number of fixed size.
-func (p *part) wideHandle() bool {
-	return p.fixed != nil && p.kind == reflect.Uint64 && p.typ.Implements(wordType)
 }
 
 // has reports whether p, or a part of it, is a handle that is relative to others.
