@@ -103,11 +103,10 @@ func (q *queue) join() *waiter {
 
 // leave takes w out. If it was the head, the next call is, and looks.
 func (q *queue) leave(w *waiter) {
-	lasted := time.Since(w.since)
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.waiting--
-	q.ended += lasted
+	q.ended += time.Since(w.since) // read under mu, as in count, so the sum never goes back
 	if w.next != nil {
 		w.next.previous = w.previous
 	} else {
@@ -139,14 +138,14 @@ func (q *waiters) count() (waiting, waited int, lasted time.Duration) {
 	if current == nil {
 		return 0, 0, 0
 	}
-	now := time.Now()
-	inBubble := bubble.Read(now)
 	current.mu.Lock()
 	defer current.mu.Unlock()
+	now := time.Now()
+	inBubble := bubble.Read(now)
 	lasted = current.ended
 	for w := current.head.Load(); w != nil; w = w.next {
 		if w.bubbled == inBubble {
-			lasted += max(0, now.Sub(w.since)) // it may have joined after now was read
+			lasted += now.Sub(w.since)
 		}
 	}
 	return current.waiting, current.waited, lasted

@@ -18,6 +18,7 @@ import (
 	"hash/fnv"
 	"reflect"
 	"regexp"
+	"strings"
 	"unsafe"
 )
 
@@ -135,6 +136,9 @@ func (t Target) From(d Description) (Codec, error) {
 	switch {
 	case want.Encoding == marshaled && (d.Encoding == fixedSize || d.Encoding == byParts || d.Encoding == wideParts):
 		return &Asking{typ: t.typ, written: d.Encoding}, nil
+	case want.top.kind == reflect.Pointer && want.top.elem.own && d.Parts != want.Parts && strings.HasPrefix(d.Parts, "*") &&
+		(d.Encoding == byParts || d.Encoding == wideParts):
+		return &pointerAsking{Asking{typ: t.typ.Elem(), written: d.Encoding}}, nil
 	case want.Encoding != d.Encoding:
 		return nil, fmt.Errorf("%w: %s was written %v, and %s is encoded %v%s", ErrType, plain(d.Name), d.Encoding, want.Name, want.Encoding, structures(d, want.Description))
 	case d.Encoding != marshaled && d.Parts != want.Parts:
@@ -342,10 +346,35 @@ func (c *Asking) Decode(src []byte, v unsafe.Pointer) (rest []byte, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err = unmarshal(c.typ, v, value); err != nil {
-		err = fmt.Errorf("%w: it was written %v, and %v.UnmarshalBinary does not know it: %w", ErrType, c.written, c.typ, err)
+	return rest, c.ask(v, value)
+}
+
+// ask gives UnmarshalBinary what was written.
+func (c *Asking) ask(v unsafe.Pointer, value []byte) error {
+	if err := unmarshal(c.typ, v, value); err != nil {
+		return fmt.Errorf("%w: it was written %v, and %v.UnmarshalBinary does not know it: %w", ErrType, c.written, c.typ, err)
 	}
-	return rest, err
+	return nil
+}
+
+// pointerAsking is an Asking for what pointers point to.
+type pointerAsking struct{ Asking }
+
+func (c *pointerAsking) Decode(src []byte, v unsafe.Pointer) (rest []byte, err error) {
+	value, rest, err := cutValue(src)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(value) == 1 && value[0] == 0:
+		return rest, nil // nil
+	case len(value) == 0 || value[0] != 1:
+		return nil, errShort
+	case uint64(c.typ.Size()) > memoryFactor*uint64(len(value)):
+		return nil, fmt.Errorf("%w: %v: %w", ErrType, c.typ, errSparse)
+	}
+	to := reflect.New(c.typ)
+	*(*unsafe.Pointer)(v) = to.UnsafePointer()
+	return rest, c.ask(to.UnsafePointer(), value[1:])
 }
 
 // Copier makes copies of values, each by encoding and decoding it, as a snapshot does.

@@ -121,7 +121,12 @@ func (p *gained) UnmarshalBinary(b []byte) error {
 type (
 	gainedParts    struct{ bytes []byte }
 	gainedStubborn struct{ X, Y int32 }
+	gainedLarge    struct{ cache [100]uint64 }
 )
+
+func (*gainedLarge) UnmarshalBinary([]byte) error { return nil }
+
+func ptr[T any](v T) *T { return &v }
 
 // TestTypesThatReadThemselvesAreAsked: a type that has gained UnmarshalBinary gets what was written
 // before. It may have UnmarshalBinary alone, since it is not written.
@@ -132,6 +137,13 @@ func TestTypesThatReadThemselvesAreAsked(t *testing.T) {
 	requireSame(t, plain{1, 2}, gainedParts{[]byte{2, 4}})
 	requireSame(t, [2]uint16{1, 2}, gainedParts{[]byte{1, 0, 2, 0}})
 	requireSame(t, struct{ Name string }{"ab"}, gainedParts{[]byte("\x02ab")})
+	requireSame(t, &plain{1, 2}, &gained{1, 2})
+	requireSame(t, &gained{1, 2}, &gained{1, 2})
+	requireSame(t, (*plain)(nil), (*gained)(nil))
+	requireSame(t, &[2]uint16{1, 2}, &gainedParts{[]byte{1, 0, 2, 0}})
+	requireOther[*gainedStubborn](t, &plain{}, "it was written by its parts, and codec_test.gainedStubborn.UnmarshalBinary does not know it: I know better")
+	requireOther[*gainedLarge](t, &plain{}, "it takes more than 64 times as much memory")
+	requireOther[**gained](t, ptr(&plain{}), "ReadFromFunc converts values")
 	requireOther[gainedStubborn](t, plain{}, "it was written by its parts, and codec_test.gainedStubborn.UnmarshalBinary does not know it: I know better")
 	requireOther[gainedParts](t, struct{ To handle }{}, "was written by its parts, with handles, and codec_test.gainedParts is encoded by MarshalBinary: ReadFromFunc converts values")
 }
