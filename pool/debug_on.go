@@ -41,6 +41,18 @@ func (c *core) record() {
 	c.domain.guards = c.records.guards
 }
 
+func init() {
+	trace.Youngest = func(pool any) uint64 { return pool.(interface{ youngest() uint64 }).youngest() }
+}
+
+// youngest returns the number of what was opened last, for package pooltest.
+func (c *core) youngest() (number uint64) {
+	for _, s := range []set{c.records.guards, c.records.reservations, c.records.workers, c.records.refs} {
+		number = max(number, s.Youngest())
+	}
+	return number
+}
+
 // tell returns lines with the calls that began and ended the life that h names.
 func (l lives) tell(h uint64, ended bool) string {
 	var b strings.Builder

@@ -12,14 +12,16 @@ import (
 var tests running
 
 type running struct {
-	mu  sync.Mutex
-	all []any // of *entry[T]
+	mu    sync.Mutex
+	all   []any // of *entry[T]
+	begun int   // how many tests have begun
 }
 
 // entry is a test that uses a pool.
 type entry[T any] struct {
-	pool *pool.Pool[T]
-	name string
+	pool  *pool.Pool[T]
+	name  string
+	began int // the number of the first test that it answers for
 
 	// What the test answers for: what came into the pool since was, which one of names has left.
 	// Under tests.mu.
@@ -27,10 +29,13 @@ type entry[T any] struct {
 	names []string
 }
 
-func (r *running) add(e any) {
+// add adds an entry, and returns its number.
+func (r *running) add(e any) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.all = append(r.all, e)
+	r.begun++
+	return r.begun
 }
 
 // end returns the report of a test that ends, or "". If others are under way that use the pool, one of
@@ -39,26 +44,30 @@ func (e *entry[T]) end() string {
 	tests.mu.Lock()
 	defer tests.mu.Unlock()
 	tests.all = slices.DeleteFunc(tests.all, func(o any) bool { return o == any(e) })
-	report := leftBehind(e.pool, e.was)
-	if report == "" {
+	left := leftBehind(e.pool, e.was)
+	if !left.any() {
 		return ""
 	}
 	for _, other := range tests.all {
 		if o, ok := other.(*entry[T]); ok && o.pool == e.pool && !related(o.name, e.name) {
-			o.inherit(e)
+			o.inherit(e, left)
 			return ""
 		}
 	}
+	report := left.report(e.pool, e.was)
 	if len(e.names) > 1 {
 		report += "\n(one of these left it, since they overlapped: " + strings.Join(e.names, ", ") + ")"
 	}
 	return report
 }
 
-// inherit makes o answer for what e has.
-func (o *entry[T]) inherit(e *entry[T]) {
-	if e.was.began.Before(o.was.began) {
-		o.was = e.was
+// inherit makes o answer for what e has left, and for nothing else that came before o.
+func (o *entry[T]) inherit(e *entry[T], left left[T]) {
+	for _, h := range left.live {
+		delete(o.was.live, h)
+	}
+	if left.open && e.began < o.began {
+		o.was.Stats, o.was.open, o.was.opened, o.began = e.was.Stats, e.was.open, e.was.opened, e.began
 	}
 	o.names = append(o.names, e.names...)
 	slices.Sort(o.names)

@@ -3,6 +3,7 @@
 package pooltest_test
 
 import (
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -78,4 +79,64 @@ func TestClosingAnothersHidesNothing(t *testing.T) {
 		}
 		closeMine()
 	}
+}
+
+// TestEndsReadNoValuesOfOthers: a test that ends while another uses the pool looks at no value, since the other
+// may be writing to its own. The race detector tells.
+func TestEndsReadNoValuesOfOthers(t *testing.T) {
+	p := pool.Must(replay())
+	a, endA := begin("A", p)
+	b, endB := begin("B", p)
+	h, _ := p.Insert(conn{})
+	v, _ := p.Pointer(h)
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for i := 0; ; i++ {
+			v.Name = "written"
+			select {
+			case <-stop:
+				return
+			default:
+				runtime.Gosched()
+			}
+		}
+	}()
+	endA()
+	require.Empty(t, a.errors)
+	close(stop)
+	<-stopped
+	endB()
+	require.Len(t, b.errors, 1)
+	require.Contains(t, b.errors[0], "1 value live")
+}
+
+// TestNobodyAnswersForWhatWasOpenBefore: not for a guard that was pinned right before, nor
+// with a value that another test has left.
+func TestNobodyAnswersForWhatWasOpenBefore(t *testing.T) {
+	for range 50 {
+		p := pool.Must(replay())
+		g := p.Pin()
+		r, end := begin("A", p)
+		end()
+		require.Empty(t, r.errors)
+		g.Unpin()
+	}
+	p := pool.Must(replay())
+	a, endA := begin("A", p)
+	mine := p.Pin() // by neither
+	b, endB := begin("B", p)
+	_, _ = p.Insert(conn{Name: "of A"})
+	mine.Unpin()
+	g2 := p.Pin()
+	c, endC := begin("C", p)
+	g2.Unpin()
+	endA()
+	endB()
+	endC()
+	require.Empty(t, a.errors)
+	require.Empty(t, b.errors)
+	require.Len(t, c.errors, 1)
+	require.Contains(t, c.errors[0], "1 value live")
+	require.NotContains(t, c.errors[0], "guard")
 }

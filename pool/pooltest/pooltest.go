@@ -19,13 +19,11 @@ package pooltest
 
 import (
 	"fmt"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 	"weak"
 
 	"coatcheck/pool"
@@ -50,9 +48,9 @@ const (
 // collector has found it; once it has, the next Empty reports it, and later ones do not.
 func Empty[T any](t testing.TB, p *pool.Pool[T]) {
 	t.Helper()
-	was := before[T]{Stats: pool.Stats{Dropped: reported(p, p.Stats().Dropped)}}
-	if report := leftBehind(p, was); report != "" {
-		t.Errorf("%s", report)
+	was := before[T]{Stats: pool.Stats{Dropped: reported(p, p.Stats().Dropped)}, opened: ^uint64(0)}
+	if left := leftBehind(p, was); left.any() {
+		t.Errorf("%s", left.report(p, was))
 	}
 }
 
@@ -77,7 +75,7 @@ func reported[T any](p *pool.Pool[T], dropped int) int {
 //
 // Values are told apart by their handles. Guards, Refs, Reservations and Workers have no names, so
 // they are counted: if a test closes one that was open before, and leaves one of its own, that shows
-// only with the tag coatcheck_debug, by the time at which it was opened.
+// only with the tag coatcheck_debug, which gives them numbers.
 //
 // Nobody can tell which of two tests has left a thing if they use the pool at the same time, as after
 // t.Parallel. Then the one that ends last reports it, and names all of them. A test and its subtests
@@ -85,7 +83,7 @@ func reported[T any](p *pool.Pool[T], dropped int) int {
 func EmptyAtEnd[T any](t testing.TB, p *pool.Pool[T]) {
 	t.Helper()
 	e := &entry[T]{pool: p, name: t.Name(), names: []string{t.Name()}, was: whatIs(p)}
-	tests.add(e)
+	e.began = tests.add(e)
 	t.Cleanup(func() {
 		t.Helper()
 		if report := e.end(); report != "" {
@@ -98,41 +96,29 @@ func EmptyAtEnd[T any](t testing.TB, p *pool.Pool[T]) {
 type before[T any] struct {
 	live map[pool.Handle[T]]bool
 	pool.Stats
-	open  string
-	began time.Time
+	open   string
+	opened uint64 // the number of what was opened last, with the tag
 }
 
 // whatIs returns what is in p now.
 func whatIs[T any](p *pool.Pool[T]) before[T] {
-	was := before[T]{live: map[pool.Handle[T]]bool{}, Stats: p.Stats(), open: heads(p.ExplainOpen()), began: time.Now()}
+	was := before[T]{live: map[pool.Handle[T]]bool{}, Stats: p.Stats(), open: heads(p.ExplainOpen()), opened: opened()}
 	for h := range p.All() {
 		was.live[h] = true
 	}
 	return was
 }
 
-// opened reports whether a test has left more open than there was before.
-func (was before[T]) opened(now pool.Stats) bool {
+// hasOpened reports whether a test has left more open than there was before.
+func (was before[T]) hasOpened(p *pool.Pool[T]) bool {
+	now := p.Stats()
 	// What was dropped since may have been open before.
 	dropped := now.Dropped - was.Dropped - max(0, was.Workers-now.Workers) - max(0, was.Reserved-now.Reserved)
 	if stacks { // guards and Refs count as dropped too
 		dropped -= was.Pinned + was.Held
 	}
-	return now.Pinned > was.Pinned || now.Held > was.Held || now.Workers > was.Workers || now.Reserved > was.Reserved || dropped > 0
-}
-
-// ago finds how old a thing is in a line about it.
-var ago = regexp.MustCompile(`(?m)^\t\S.* at .* \((\S+) ago\) by`)
-
-// younger reports whether a text about open things has one that was opened since.
-func (was before[T]) younger(open string) bool {
-	since := time.Since(was.began)
-	for _, m := range ago.FindAllStringSubmatch(open, -1) {
-		if age, err := time.ParseDuration(m[1]); err == nil && age < since {
-			return true
-		}
-	}
-	return false
+	return now.Pinned > was.Pinned || now.Held > was.Held || now.Workers > was.Workers || now.Reserved > was.Reserved || dropped > 0 ||
+		youngest(p) > was.opened
 }
 
 // heads returns the lines of a text about open things, without their stacks.
@@ -141,23 +127,37 @@ func heads(open string) string {
 	return strings.Join(slices.DeleteFunc(lines, func(line string) bool { return strings.HasPrefix(line, "\t") }), "; ")
 }
 
-// leftBehind describes what p holds and did not hold before, or returns "" if that is nothing.
-func leftBehind[T any](p *pool.Pool[T], was before[T]) string {
-	live, open := values(p, was.live), ""
-	counted, now := was.opened(p.Stats()), p.ExplainOpen()
-	if counted || stacks && was.live != nil && was.younger(now) {
-		if open = now; was.open != "" {
-			open += "\n(before the test: " + was.open + ")"
+// left is what a test has left in a pool.
+type left[T any] struct {
+	live []pool.Handle[T]
+	open bool // guards, Refs, Workers or Reservations
+}
+
+func (l left[T]) any() bool { return len(l.live) > 0 || l.open }
+
+// leftBehind returns what p holds and did not hold before. It looks at no value: the tests that use them may
+// not have ended.
+func leftBehind[T any](p *pool.Pool[T], was before[T]) (l left[T]) {
+	for h := range p.All() {
+		if !was.live[h] {
+			l.live = append(l.live, h)
 		}
 	}
-	if live == "" && open == "" {
-		return ""
-	}
+	l.open = was.hasOpened(p)
+	return l
+}
+
+// report describes what was left.
+func (l left[T]) report(p *pool.Pool[T], was before[T]) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "pooltest: %T is not empty", p)
-	for _, part := range []string{live, open} {
-		if part != "" {
-			b.WriteString("\n" + part)
+	if len(l.live) > 0 {
+		b.WriteString("\n" + values(p, l.live))
+	}
+	if l.open {
+		b.WriteString("\n" + p.ExplainOpen())
+		if was.open != "" {
+			b.WriteString("\n(before the test: " + was.open + ")")
 		}
 	}
 	if !stacks {
@@ -166,18 +166,17 @@ func leftBehind[T any](p *pool.Pool[T], was before[T]) string {
 	return b.String()
 }
 
-// values lists the live values, except those that are in was.
-func values[T any](p *pool.Pool[T], was map[pool.Handle[T]]bool) string {
+// values lists live values.
+func values[T any](p *pool.Pool[T], live []pool.Handle[T]) string {
+	what := "values"
+	if len(live) == 1 {
+		what = "value"
+	}
 	var b strings.Builder
-	n, last := 0, ""
-	for h, v := range p.All() {
-		if was[h] {
-			continue
-		}
-		if n++; n > mostValues {
-			continue
-		}
-		fmt.Fprintf(&b, "\n\t%v: %s", h, brief(*v))
+	fmt.Fprintf(&b, "%d %s live", len(live), what)
+	last := ""
+	for _, h := range live[:min(len(live), mostValues)] {
+		p.View(h, func(v *T) { fmt.Fprintf(&b, "\n\t%v: %s", h, brief(*v)) })
 		// Below its first line, about h, the text tells who inserted it.
 		_, story, _ := strings.Cut(p.Explain(h), "\n")
 		when, who, _ := strings.Cut(story, "\n")
@@ -190,17 +189,10 @@ func values[T any](p *pool.Pool[T], was map[pool.Handle[T]]bool) string {
 		}
 		last = who
 	}
-	switch {
-	case n == 0:
-		return ""
-	case n > mostValues:
-		fmt.Fprintf(&b, "\n\tand %d more", n-mostValues)
+	if more := len(live) - mostValues; more > 0 {
+		fmt.Fprintf(&b, "\n\tand %d more", more)
 	}
-	what := "values"
-	if n == 1 {
-		what = "value"
-	}
-	return fmt.Sprintf("%d %s live", n, what) + b.String()
+	return b.String()
 }
 
 // brief prints the beginning of a value, on one line.

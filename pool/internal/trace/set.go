@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -32,13 +33,21 @@ type Set struct {
 // Item is one thing that was opened.
 type Item struct {
 	name   string // of the thing, if it has one: a handle
+	number uint64 // of the items of all Sets
 	opened Event
 	closed Event // under the mutex of the Set
 }
 
+// opened is the number of the Item that was opened last. Times do not tell which of two came first: a bubble
+// of testing/synctest has its own.
+var opened atomic.Uint64
+
+// Opened returns how many items were opened in all Sets.
+func Opened() uint64 { return opened.Load() }
+
 // Open records that the caller opened something. did says how: "pinned".
 func (s *Set) Open(did, name string) *Item {
-	it := &Item{name: name, opened: Event{did, time.Now(), callers()}}
+	it := &Item{name: name, number: opened.Add(1), opened: Event{did, time.Now(), callers()}}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.open == nil {
@@ -71,6 +80,23 @@ func (s *Set) Items() []*Item {
 	defer s.mu.Unlock()
 	return slices.Collect(maps.Keys(s.open))
 }
+
+// Youngest returns the number of the item that was opened last, of those that are open or were dropped, or 0.
+func (s *Set) Youngest() (number uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for it := range s.open {
+		number = max(number, it.number)
+	}
+	for _, it := range s.dropped {
+		number = max(number, it.number)
+	}
+	return number
+}
+
+// Youngest returns the number of the item of a pool that was opened last, of those that are open or were
+// dropped. Package pool sets it in programs that record them all.
+var Youngest func(pool any) uint64
 
 // Drops returns how many items were dropped.
 func (s *Set) Drops() int {
