@@ -1,3 +1,5 @@
+//go:build !race
+
 package contract_test
 
 import (
@@ -30,7 +32,7 @@ var structures = []struct {
 		"Table.WriteTo":  "a model's records have pointers; testCopy compares copies of other ones",
 		"Table.ReadFrom": "as WriteTo",
 	}},
-	{"pool/tree", []string{"Forest", "Reader"}, []string{"model_test.go", "loop_test.go"}, map[string]string{
+	{"pool/tree", []string{"Forest", "Reader"}, []string{"model_test.go", "loop_test.go", "helper_test.go"}, map[string]string{
 		"Forest.String": "a text for people",
 	}},
 	{"pool/command", []string{"Buffer"}, []string{"model_test.go"}, map[string]string{
