@@ -756,7 +756,7 @@ func (mc *machine) snapshot() {
 	clear(mc.pointers)
 	mc.slices()
 	mc.done["snapshot"]++
-	if mc.mirrors && mc.choose(2) == 0 { // the copy knows that as well
+	if mc.mirrors { // the copy knows that as well
 		mc.refresh(true)
 		mc.trims()
 		for range 8 {
