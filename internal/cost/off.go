@@ -13,3 +13,6 @@ func Batches(n int) {}
 
 // Lock counts a shard's lock that is taken.
 func Lock() {}
+
+// Visits counts n slots that a loop over all slots visits, or steps over together.
+func Visits(n int) {}

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"coatcheck/internal/atom"
+	"coatcheck/internal/cost"
 )
 
 // PageTable is an immutable table of pages: growth makes another. A page is an array of slots that
@@ -70,7 +71,9 @@ type Strip struct {
 
 // Strip returns up to n slots from index i, as many as Beside says.
 func (t *PageTable) Strip(i, n uint32) Strip {
-	return Strip{unsafe.Pointer(t.At(i)), t.size, t.Beside(i, n)}
+	n = t.Beside(i, n)
+	cost.Visits(1 + int(n))
+	return Strip{unsafe.Pointer(t.At(i)), t.size, n}
 }
 
 // Slot returns slot j of the strip.

@@ -1,6 +1,10 @@
 package slots
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"coatcheck/internal/cost"
+)
 
 // Survey returns how many slots are live, and the greatest generation of any slot. It costs 0.8
 // ns a slot.
@@ -38,6 +42,7 @@ func (t *Table) Generations(now *PageTable, first uint32, dst []uint32) int {
 	m, j := now.Meta(first)
 	dst = dst[:min(len(dst), int(m.N-j))]
 	if m.Floor != 0 {
+		cost.Visits(len(dst))
 		for j := range dst {
 			dst[j] = m.Floor
 		}

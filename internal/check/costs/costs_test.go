@@ -144,8 +144,7 @@ func (j *judge) insertion(call func() error) bool {
 }
 
 func (j *judge) add(before cost.Steps) (d cost.Steps) {
-	after := cost.Sum()
-	d = cost.Steps{Cells: after.Cells - before.Cells, Slots: after.Slots - before.Slots, Batches: after.Batches - before.Batches, Locks: after.Locks - before.Locks}
+	d = difference(before, cost.Sum())
 	j.sum.Cells += d.Cells
 	j.sum.Slots += d.Slots
 	j.sum.Batches += d.Batches

@@ -16,8 +16,14 @@ import (
 func steps(call func()) (d cost.Steps) {
 	before := cost.Sum()
 	call()
-	after := cost.Sum()
-	return cost.Steps{Cells: after.Cells - before.Cells, Slots: after.Slots - before.Slots, Batches: after.Batches - before.Batches, Locks: after.Locks - before.Locks}
+	return difference(before, cost.Sum())
+}
+
+func difference(before, after cost.Steps) cost.Steps {
+	return cost.Steps{
+		Cells: after.Cells - before.Cells, Slots: after.Slots - before.Slots, Batches: after.Batches - before.Batches,
+		Locks: after.Locks - before.Locks, Visits: after.Visits - before.Visits,
+	}
 }
 
 // TestJoinsVisitEachBatchAFewTimes: while guards keep more and more batches apart, a shard looks for batches
