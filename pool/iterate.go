@@ -56,7 +56,8 @@ func (g *Guard[T]) All() iter.Seq2[Handle[T], *T] {
 func liveSlots[T any](t *slots.PageTable, start, end uint32) iter.Seq2[Handle[T], *T] {
 	return func(yield func(Handle[T], *T) bool) {
 		for first := start; first < end; {
-			block := slots.Block[T](t, first, end-first)
+			var block []slots.Slot[T]
+			first, block = slots.Block[T](t, first, end)
 			for j := range block {
 				// A word with the slot's own index is live (I4). Observes (P1).
 				if w := block[j].Word.Load(); uint32(w) == first+uint32(j) {
@@ -326,7 +327,9 @@ func callsOf[T any](f func(Handle[T], *T) error) callsFunc {
 	return func(w *eachWorker, first, end uint32) error {
 		calls, claimed := 0, uint32(0)
 		for first < end {
-			block := slots.Block[T](w.pages, first, min(end-first, eachMost))
+			var block []slots.Slot[T]
+			first, block = slots.Block[T](w.pages, first, end)
+			block = block[:min(len(block), eachMost)]
 			for j := 0; j < len(block); {
 				if i := first + uint32(j); i >= claimed {
 					if uint32(block[j].Word.Load()) != i {

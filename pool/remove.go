@@ -129,14 +129,14 @@ func (c *core) clear() int {
 	r := c.arena.Removals()
 	defer r.End()
 	for first := uint32(0); first < t.Limit; {
-		page, n := t.At(first), t.Beside(first, t.Limit)
-		for j := range n {
+		block := t.Strip(first, t.Limit)
+		for j := range block.N {
 			// A word with the slot's own index is live (I4).
-			if h := c.neighbour(page, j).Word.Load(); slots.Low(h) == first+j {
+			if h := block.Slot(j).Word.Load(); slots.Low(h) == block.First+j {
 				c.ended(h, r.Remove(h))
 			}
 		}
-		first += n
+		first = block.First + block.N
 	}
 	return r.N
 }

@@ -21,11 +21,6 @@ func (c *core) value(slot *slots.Hook) unsafe.Pointer {
 	return unsafe.Add(unsafe.Pointer(slot), -int(c.arena.Word))
 }
 
-// neighbour returns the slot that lies n slots behind another one, of those that lie side by side.
-func (c *core) neighbour(slot *slots.Hook, n uint32) *slots.Hook {
-	return (*slots.Hook)(unsafe.Add(unsafe.Pointer(slot), uintptr(n)*c.arena.Size))
-}
-
 // words returns handles as words, in the same array.
 func words[T any](hs []Handle[T]) []uint64 {
 	return unsafe.Slice((*uint64)(unsafe.SliceData(hs)), len(hs))

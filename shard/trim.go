@@ -120,7 +120,7 @@ const sparse = 4
 
 // busy returns how many slots of m's page are live, or too old for a floor.
 func (t *trimmer) busy(m *slots.PageMeta) (n uint32) {
-	part := t.pages.Strip(m.FirstSlot, m.N)
+	part := t.pages.Strip(m.FirstSlot, m.FirstSlot+m.N)
 	for j := range part.N {
 		if w := part.Slot(j).Word.Load(); slots.IsLive(w) || t.arena.Table.Vacant(w) > oldPage {
 			n++

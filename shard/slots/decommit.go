@@ -28,6 +28,9 @@ import (
 //
 // The wrong version lets a guard keep the table that it found when it was pinned: it would not
 // see values in a page that comes back meanwhile.
+//
+// A gap is a run of pages without memory, between pages with memory or to the end. Loops over all slots
+// step over it at once (PageTable.Strip). So after a peak they cost what the slots with memory cost.
 
 // Decommitted is a page without memory.
 type Decommitted struct {
@@ -51,6 +54,7 @@ func (t *Table) Decommit(pages []Decommitted) (bytes int64) {
 		slots += m.N
 		now.show(&PageMeta{page: t.stub, FirstSlot: d.FirstSlot, N: m.N, Floor: d.Floor}, t.stub, 0)
 	}
+	now.endGaps()
 	now.keep()
 	t.decommitted = append(t.decommitted, pages...)
 	t.decommittedSlots.Add(int64(slots))
@@ -58,6 +62,29 @@ func (t *Table) Decommit(pages []Decommitted) (bytes int64) {
 	t.changes.Add(1)
 	t.needed.Store(min(t.needed.Load(), uint32(t.Resident())))
 	return max(0, oldBytes-t.bytes()) // the copy may have more room than the table had
+}
+
+// endGaps enters the end of each page's gap, in a table that no other goroutine has seen. Older tables share
+// the metas, so it replaces those whose gap has another end now.
+func (t *PageTable) endGaps() {
+	end := uint32(0) // of the gap that began behind, or 0 if the page there has memory
+	for k := len(t.metas) - 1; k >= 0; {
+		m := t.metas[k]
+		first := int(t.MetaOf(m.FirstSlot))
+		switch {
+		case m.Floor == 0:
+			end = 0
+		case end == 0:
+			end = m.FirstSlot + m.N
+		}
+		if m.gapEnd != end {
+			m = &PageMeta{page: m.page, FirstSlot: m.FirstSlot, N: m.N, Floor: m.Floor, gapEnd: end}
+			for ; k >= first; k-- {
+				t.metas[k] = m
+			}
+		}
+		k = first - 1
+	}
 }
 
 // Floor returns the generation of slot i, and of all slots of its page, if that has no memory
@@ -116,6 +143,7 @@ func (t *Table) recommit(n uint64) {
 		now.show(m, page, uintptr(now.Mask+1)*now.size)
 		hi += m.N
 	}
+	now.endGaps()
 	now.keep()
 	t.Current.Store(now) // publishes (P2)
 	t.RecommitRange.Set(lo, hi)

@@ -12,6 +12,7 @@ type PageMeta struct {
 	FirstSlot uint32         // its first slot
 	N         uint32         // how many it has
 	Floor     uint32         // of all its slots if it has no memory, else 0 (decommit.go); the rest is empty then
+	gapEnd    uint32         // the slot behind the gap in which it lies, if it has no memory
 
 	// homes has one number for homeSlots slots: that of their home shard, from 1, or 0 for
 	// none. A restored pool's slots have no home until a shard takes them.

@@ -51,14 +51,9 @@ func (t *PageTable) At(i uint32) *Hook {
 		uintptr(i&t.Mask)*t.size))
 }
 
-// Beside returns how many slots from index i on, but at most n, lie side by side: those up to the
-// end of i's page, or of i's unit if the page has no memory, since all its entries lead to the
-// stub.
+// Beside returns how many slots from index i on, but at most n, lie in i's page.
 func (t *PageTable) Beside(i, n uint32) uint32 {
 	m, j := t.Meta(i)
-	if m.Floor != 0 {
-		return min(n, t.Mask+1-j&t.Mask, m.N-j)
-	}
 	return min(n, m.N-j)
 }
 
@@ -66,14 +61,25 @@ func (t *PageTable) Beside(i, n uint32) uint32 {
 type Strip struct {
 	firstHook unsafe.Pointer // the first slot's hook
 	size      uintptr
-	N         uint32
+	First, N  uint32 // the first slot's index, and how many there are
 }
 
-// Strip returns up to n slots from index i, as many as Beside says.
-func (t *PageTable) Strip(i, n uint32) Strip {
-	n = t.Beside(i, n)
+// Strip returns the first slots from index i on that have memory and lie side by side. They lie below
+// end, which must be above i. If none of those has memory, the strip is empty, and begins at end. So a
+// loop takes one step for each page that has memory, and one for each gap.
+func (t *PageTable) Strip(i, end uint32) Strip {
+	m, j := t.Meta(i)
+	if m.Floor != 0 {
+		cost.Visits(1)
+		if m.gapEnd >= end {
+			return Strip{unsafe.Pointer(t.At(end - 1)), t.size, end, 0} // at the stub, of which it has no slot
+		}
+		i = m.gapEnd
+		m, j = t.Meta(i)
+	}
+	n := min(m.N-j, end-i)
 	cost.Visits(1 + int(n))
-	return Strip{unsafe.Pointer(t.At(i)), t.size, n}
+	return Strip{unsafe.Pointer(t.At(i)), t.size, i, n}
 }
 
 // Slot returns slot j of the strip.
@@ -81,7 +87,7 @@ func (p Strip) Slot(j uint32) *Hook { return (*Hook)(unsafe.Add(p.firstHook, uin
 
 // whole is the strip of n slots of a new page.
 func (l *Layout) whole(page unsafe.Pointer, n uint64) Strip {
-	return Strip{page, l.Size, uint32(n)}
+	return Strip{page, l.Size, 0, uint32(n)}
 }
 
 func outsideText(i, limit uint32) string {

@@ -172,10 +172,10 @@ func SlotAt[T any](array unsafe.Pointer, inverse uint64, mask, limit, i uint32) 
 		uintptr(i&mask)*unsafe.Sizeof(Slot[T]{})-unsafe.Offsetof(Slot[T]{}.Hook)))
 }
 
-// Block returns up to n slots from index i, as many as PageTable.Beside says.
-func Block[T any](t *PageTable, i, n uint32) []Slot[T] {
-	s := t.Strip(i, n) // a call, so that this is inlined
-	return unsafe.Slice((*Slot[T])(unsafe.Add(s.firstHook, -int(unsafe.Offsetof(Slot[T]{}.Hook)))), s.N)
+// Block returns the slots of PageTable.Strip, and the index of the first one.
+func Block[T any](t *PageTable, i, end uint32) (first uint32, slots []Slot[T]) {
+	s := t.Strip(i, end) // a call, so that this is inlined
+	return s.First, unsafe.Slice((*Slot[T])(unsafe.Add(s.firstHook, -int(unsafe.Offsetof(Slot[T]{}.Hook)))), s.N)
 }
 
 // Fits reports whether n slots of a size can be allocated at all.

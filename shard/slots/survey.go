@@ -6,20 +6,20 @@ import (
 	"coatcheck/internal/cost"
 )
 
-// Survey returns how many slots are live, and the greatest generation of any slot. It costs 0.8
-// ns a slot.
+// Survey returns how many slots are live, and the greatest generation of any slot that has memory. It costs
+// 0.8 ns for each of these.
 func (t *Table) Survey() (live int, latest uint32) {
 	now := t.Pages()
 	for first := uint32(0); first < now.Limit; {
 		block := now.Strip(first, now.Limit)
 		for j := range block.N {
 			word := block.Slot(j).Word.Load()
-			if Low(word) == first+j {
+			if Low(word) == block.First+j {
 				live++
 			}
 			latest = max(latest, Generation(word))
 		}
-		first += block.N
+		first = block.First + block.N
 	}
 	return live, latest
 }
@@ -48,7 +48,7 @@ func (t *Table) Generations(now *PageTable, first uint32, dst []uint32) int {
 		}
 		return len(dst)
 	}
-	slots := now.Strip(first, uint32(len(dst)))
+	slots := now.Strip(first, first+uint32(len(dst)))
 	for j := range dst {
 		dst[j] = t.Vacant(slots.Slot(uint32(j)).Word.Load()) // observes (P1)
 	}

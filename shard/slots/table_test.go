@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"coatcheck/internal/check/testkit"
 	"coatcheck/shard/slots"
 )
 
@@ -114,4 +115,64 @@ func TestFewEntriesNeedNoType(t *testing.T) {
 func TestSizesHaveTheirCode(t *testing.T) {
 	require.EqualValues(t, 0x120f07, slots.PageSizes{Unit: 7, Page: 14, Most: 17}.Code())
 	require.EqualValues(t, 0x010100, slots.PageSizes{}.Code())
+}
+
+// TestStripsAreWhatHasMemory: while pages go and come back in any order, the strips of a table, and of each older
+// one, are the runs of slots that have memory in it, whatever lies between.
+func TestStripsAreWhatHasMemory(t *testing.T) {
+	type run struct{ first, n uint32 }
+	// naive returns the strips of a table's slots from lo to hi-1, by a look at each slot.
+	naive := func(now *slots.PageTable, lo, hi uint32) (runs []run) {
+		for i := lo; i < hi; i++ {
+			m, j := now.Meta(i)
+			if _, gone := now.Floor(i); gone {
+				continue
+			}
+			if i == lo || j == 0 {
+				runs = append(runs, run{i, min(m.N-j, hi-i)})
+			}
+		}
+		return runs
+	}
+	rnd := testkit.Rand(t)
+	for range 60 {
+		table := tableOf(slots.Setup{Slots: 120, Pages: slots.PageSizes{Unit: 1, Page: 1, Most: 3}})
+		table.Provide(40)
+		_, limit := table.Allot(slots.None)
+		tables := []*slots.PageTable{table.Pages()}
+		for range 12 {
+			switch rnd.IntN(3) {
+			case 0:
+				var gone []slots.Decommitted
+				for m := range table.Pages().Pages {
+					if m.Floor == 0 && rnd.IntN(2) == 0 {
+						gone = append([]slots.Decommitted{{FirstSlot: m.FirstSlot, Floor: 10}}, gone...)
+					}
+				}
+				table.Decommit(gone)
+			case 1:
+				table.ProvideMore(1 + rnd.Uint64N(20))
+				table.Allot(limit) // what came back, so that more can
+			case 2:
+				table.Provide(min(120, uint64(table.Pages().Limit)+1))
+			}
+			tables = append(tables, table.Pages())
+		}
+		for k, now := range tables {
+			for range 6 {
+				lo := rnd.Uint32N(now.Limit)
+				hi := lo + 1 + rnd.Uint32N(now.Limit-lo)
+				var got []run
+				for i := lo; i < hi; {
+					s := now.Strip(i, hi)
+					if s.N > 0 {
+						got = append(got, run{s.First, s.N})
+						require.Equal(t, now.At(s.First), s.Slot(0))
+					}
+					i = s.First + s.N
+				}
+				require.Equal(t, naive(now, lo, hi), got, "table %d of %d, slots %d to %d", k, len(tables), lo, hi-1)
+			}
+		}
+	}
 }
