@@ -11,7 +11,7 @@ import (
 //	header       what T is and how its values are encoded; the first generations
 //	values       the generations of a run of slots, with the values of live ones
 //	 …           all slots that were handed out, in order
-//	skips        how many lives a run of slots skips at its next reuse
+//	skips        how many lives a run of slots skips at its next removal
 //	 …           runs in which any slot does, in order: the pool was restored itself
 //	order        the order of reuse, of a pool that replays
 //	generations  the generations of a run of slots, read a second time

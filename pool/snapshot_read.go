@@ -96,10 +96,10 @@ func (c *core) restore(pl *plan, r io.Reader, source saved) error {
 	}
 	census, ordered := shard.Census{}, false
 	if len(sr.order) > 0 {
-		census, ordered = c.arena.RestoreOrder(sr.order)
+		census, ordered = c.arena.RestoreOrder(sr.order, sr.unskipped)
 	}
 	if !ordered {
-		census = c.arena.RetireUnborn(sr.jump)
+		census = c.arena.RetireUnborn(sr.unskipped, sr.jump)
 	}
 	if c.arena.Capacity > 0 && census.Live > c.arena.Capacity {
 		return sr.tooSmall("there are %d values", census.Live)
@@ -131,11 +131,12 @@ type snapshotReader struct {
 	live  uint64 // values read
 	spent uint64 // exhausted slots read
 
-	skipped uint64 // the next skips record begins there or later
-	leftOut uint32 // the most lives that a slot skips which the copy leaves out
-	jump    uint32 // how many lives all slots skip, unless Origin is set
-	orders  uint32 // order records read
-	order   []byte // what they have, if the pool replays
+	skipped   uint64              // the next skips record begins there or later
+	unskipped shard.RestoredSkips // what those read skip
+	leftOut   uint32              // the most lives that a slot skips which the copy leaves out
+	jump      uint32              // how many lives all slots skip, unless Origin is set
+	orders    uint32              // order records read
+	order     []byte              // what they have, if the pool replays
 }
 
 // corrupt returns an error that says what is wrong with this record.
@@ -410,7 +411,7 @@ func (sr *snapshotReader) skips() error {
 		switch i := first + uint32(j); {
 		case n == 0:
 		case uint64(i) < sr.limit():
-			sr.core.arena.RestoreSkip(i, n)
+			sr.unskipped.Add(i, n)
 		default:
 			sr.leftOut = max(sr.leftOut, n)
 		}

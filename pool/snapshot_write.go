@@ -190,8 +190,8 @@ func (sw *snapshotWriter) changed(first uint32) error {
 	return sw.Flush()
 }
 
-// skips writes which of the slots below handed skip lives at their next reuse. It comes before the
-// second look: a slot that is reused in between seems to skip them once more, and not never.
+// skips writes which of the slots below handed skip lives at their next removal. It comes before the
+// second look: a slot that is removed in between seems to skip them once more, and not never.
 func (sw *snapshotWriter) skips(handed uint64) error {
 	for first := uint64(0); first < handed; first += uint64(cap(sw.generations)) {
 		n := min(handed-first, uint64(cap(sw.generations)))

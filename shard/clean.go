@@ -1,7 +1,6 @@
 package shard
 
 import (
-	"coatcheck/internal/atom"
 	"coatcheck/internal/cost"
 	"coatcheck/shard/slots"
 )
@@ -10,7 +9,7 @@ import (
 // round, of a run of Resets, or of a magazine's bag. Their owner makes one when it has the slots. A slot
 // goes through all of it, or is one of those for which keepsAll says that some of it does nothing:
 //
-//	passed ─▶ parked, if it is held ─▶ skips lives ─▶ exhausted, if it has no other ─▶ zeroed, or Reset
+//	passed ─▶ parked, if it is held ─▶ exhausted, if it has no other life ─▶ zeroed, or Reset
 type recycler struct {
 	arena     *Arena
 	asksHolds bool // each slot must be asked whether it is held
@@ -22,7 +21,7 @@ func (a *Arena) recycler() recycler { return recycler{a, a.hasHolds()} } // obse
 // keepsAll reports whether each slot has another life, and none is held.
 func (c *recycler) keepsAll() bool {
 	_, ending := c.arena.Table.Spent()
-	return ending == 0 && !c.asksHolds && c.arena.skips.Load() == nil
+	return ending == 0 && !c.asksHolds
 }
 
 // renewsNone reports whether no value must be made ready for another life.
@@ -55,7 +54,7 @@ func (c *recycler) array(b *slots.Array) int {
 func (c *recycler) bag(entries []slots.Cached) []slots.Cached {
 	a := c.arena
 	cost.Slots(len(entries))
-	if c.asksHolds || a.skips.Load() != nil {
+	if c.asksHolds {
 		entries = c.left(entries)
 	}
 	if a.Pointers {
@@ -69,23 +68,13 @@ func (c *recycler) bag(entries []slots.Cached) []slots.Cached {
 	return entries
 }
 
-// left returns those of a bag's slots that have another life, and are not held.
+// left returns those of a bag's slots that are not held. All have another life, or Remove had passed them on.
 func (c *recycler) left(entries []slots.Cached) []slots.Cached {
-	left, exhausted := entries[:0], false
+	left := entries[:0]
 	for _, k := range entries {
-		slot := k.Slot()
-		now, owned, reusable := c.next(slot, slots.Low(k.H), slot.Word.Load())
-		switch {
-		case owned && reusable:
-			k.H = slots.Pack(slots.Generation(now)+1, slots.Low(k.H))
+		if !c.arena.park(c.arena.Table.Pages(), slots.Low(k.H)) {
 			left = append(left, k)
-		case owned:
-			c.arena.Clear(slot)
-			exhausted = true
 		}
-	}
-	if exhausted {
-		c.arena.waiters.wake() // new slots may take the places of those that are exhausted
 	}
 	return left
 }
@@ -146,7 +135,6 @@ func (c *recycler) next(slot *slots.Hook, i uint32, word uint64) (now uint64, ow
 	if c.asksHolds && a.park(a.Table.Pages(), i) {
 		return word, false, false
 	}
-	word = c.skip(slot, i, word)
 	if slots.Generation(word) == slots.Spent {
 		slot.Set(slots.Pack(slots.Spent, slots.None))
 		a.Table.CountExhausted()
@@ -227,116 +215,4 @@ func (a *Arena) resetsPaid(removals uint32) uint32 {
 		return 0
 	}
 	return max(removals, reclaimMost)
-}
-
-// A restored pool begins a new line of generations, so that handles which the original issued
-// after the snapshot name nothing in it. Slots that are vacant then skip some lives at once.
-// A live slot must keep its handle, so it skips them when it is reclaimed.
-
-// LeastSkip is the least number of lives that a restored slot skips, if a SkipShare-th of all its
-// lives is more. If a slot was reused fewer times than that after the snapshot, none of those handles is
-// accepted. A greater number would leave fewer lives: a slot loses at most a SkipShare-th of them.
-const (
-	LeastSkip = 1 << 16
-	SkipShare = 500
-)
-
-// skips are the lives that slots skip when they are reclaimed next. An arena has none unless it
-// was restored, and again none once all such slots have been reclaimed.
-type skips struct {
-	// lives has a number for each slot that was restored, mostly 0.
-	//
-	//	writers  add, before another goroutine sees the arena; take, for the slot's owner
-	//	readers  skip; Skips
-	lives []atom.Uint32
-
-	// left counts the slots whose number is not 0.
-	//
-	//	writers  add and take
-	left atom.Int64
-}
-
-// skip lets slot i, whose word is word, skip the lives that it must. It returns the slot's word:
-// that of an exhausted slot if no life is left. The caller owns the slot, whose grace period is
-// over, and which is not held.
-func (c *recycler) skip(slot *slots.Hook, i uint32, word uint64) uint64 {
-	a := c.arena
-	s := a.skips.Load()
-	if s == nil || uint64(i) >= uint64(len(s.lives)) {
-		return word
-	}
-	n := s.lives[i].Load()
-	if n == 0 {
-		return word
-	}
-	if previous := slots.Generation(word); previous != slots.Spent {
-		word = slots.Pack(later(previous, n), slots.Low(word))
-		if slots.Generation(word) == slots.Spent {
-			a.Table.CountSpent()
-		}
-		slot.Set(word) // before the number is taken: a snapshot reads the number, and then the word
-	}
-	if s.take(i); s.left.Load() == 0 {
-		a.skips.Store(nil)
-	}
-	return word
-}
-
-// later returns the generation to which a vacant slot comes by so many lives. If it has no life
-// after them, that is Spent.
-func later(generation, lives uint32) uint32 {
-	return uint32(min(uint64(generation)+2*uint64(lives), slots.Spent))
-}
-
-// add adds lives, at least one, to what slot i skips.
-func (s *skips) add(i, lives uint32) {
-	previous := s.lives[i].Load()
-	if previous == 0 {
-		s.left.Add(1)
-	}
-	s.lives[i].Store(min(previous+lives, slots.Spent/2)) // neither is more
-}
-
-// take returns how many lives slot i skips, and makes it skip none. s may be nil.
-func (s *skips) take(i uint32) (lives uint32) {
-	if s == nil || uint64(i) >= uint64(len(s.lives)) {
-		return 0
-	}
-	if lives = s.lives[i].Load(); lives > 0 {
-		s.lives[i].Store(0)
-		s.left.Add(-1)
-	}
-	return lives
-}
-
-// Skips stores in dst how many lives the slots from index first on skip when they are next
-// reclaimed. It reports whether any of them skips some.
-func (a *Arena) Skips(first uint32, dst []uint32) (found bool) {
-	clear(dst)
-	s := a.skips.Load()
-	if s == nil || uint64(first) >= uint64(len(s.lives)) {
-		return false
-	}
-	lives := s.lives[first:]
-	for j := range min(len(dst), len(lives)) {
-		dst[j] = lives[j].Load()
-		found = found || dst[j] > 0
-	}
-	return found
-}
-
-// RestoreSkip makes slot i, which was handed out, skip so many lives when it is next reclaimed.
-func (a *Arena) RestoreSkip(i, lives uint32) { a.makeSkips().add(i, min(lives, slots.Spent/2)) }
-
-// makeSkips returns what slots skip, with room for all that were handed out.
-func (a *Arena) makeSkips() *skips {
-	s, n := a.skips.Load(), int(a.Table.Allocated())
-	if s == nil {
-		s = new(skips)
-		a.skips.Store(s)
-	}
-	if missing := n - len(s.lives); missing > 0 {
-		s.lives = append(s.lives, make([]atom.Uint32, missing)...)
-	}
-	return s
 }

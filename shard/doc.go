@@ -20,11 +20,12 @@
 //	waiters.go       insertions that wait for a slot
 //
 //	remove.go        the end of a life: removed slots, their stamps, and slots without another life
+//	skips.go         lives that slots of a restored pool skip when they are removed
 //	backlog.go       removed slots that wait for their grace period, in the order of their stamps
 //	batches.go       their lists: which of them wait together, and for which Synchronize
 //	ready.go         those that have passed and wait for an empty freelist
 //	reclaim.go       the way from limbo and the backlog to the freelist
-//	clean.go         what is done to a slot on that way, Resets and skipped lives included
+//	clean.go         what is done to a slot on that way, Resets included
 //	expired.go       how the values of idle pools are zeroed
 //	synchronize.go   how to wait for the end of that way
 //	hold.go          slots that are kept from reuse one by one

@@ -40,8 +40,9 @@ type Magazine struct {
 	top   uint32         // the index of the last slot in the bag, or None
 
 	fastBelow    uint64        // a copy of Arena.fastBelow
+	skipBelow    uint64        // a copy of Arena.skipBelow
 	stampPerSlot bool          // a copy of Arena.stampPerSlot
-	stamp        uint64        // the greatest of the removals in the open part, if stampPerSlot
+	stamp        uint64        // the greatest of the removals in the open part, if stampPerSlot; else an epoch
 	clock        *epoch.Domain // the arena's, one load nearer
 
 	// view is a table of pages, mostly the current one.
@@ -247,7 +248,7 @@ func (m *Magazine) Remove(h uint64) bool {
 			bag[n] = slots.NewCached(slot, slots.Reborn(h))
 			m.used, m.top = n+1, slots.Low(h)
 			if h >= m.fastBelow {
-				if h >= slots.LastLife {
+				if h >= slots.LastLife || h < m.skipBelow {
 					m.passOn(h)
 				} else if m.clock.Epoch() != m.stamp {
 					m.restamp() // while E is the stamp that was taken last, another one would be the same
@@ -260,10 +261,15 @@ func (m *Magazine) Remove(h uint64) bool {
 }
 
 // restamp takes the stamp of the slot that came into the bag last. If that is greater than
-// those before, these are sealed: they need not wait as long.
+// those before, these are sealed: they need not wait as long. Without stampPerSlot there is nothing to do, until
+// the epoch is another one.
 //
 //go:noinline
 func (m *Magazine) restamp() {
+	if !m.stampPerSlot {
+		m.stamp = m.clock.Epoch()
+		return
+	}
 	stamp := m.clock.Stamp()
 	if last := m.used - 1; m.open < last {
 		m.sealTo(last, m.stamp)
@@ -271,7 +277,8 @@ func (m *Magazine) restamp() {
 	m.stamp = stamp
 }
 
-// passOn sends the slot that came into the bag last, as h, to limbo, because it has no life left.
+// passOn sends the slot that came into the bag last, as h, to limbo, because it has no life left, or may
+// skip some.
 // Limbo's top is not this slot, which is the magazine's (I4).
 //
 //go:noinline
@@ -317,7 +324,7 @@ func (m *Magazine) removeSlow(h uint64) bool {
 // before. Otherwise it returns nil; then call Remove and Last.
 func (m *Magazine) Taker(h uint64) *shard {
 	m.mustBeOpen()
-	if m.reach == 0 || m.arena.Reset != nil || h >= slots.LastLife {
+	if m.reach == 0 || m.arena.Reset != nil || h >= slots.LastLife || h < m.skipBelow {
 		return m.shard
 	}
 	return nil

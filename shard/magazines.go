@@ -8,7 +8,8 @@ import (
 // NewMagazine returns an empty magazine.
 func (a *Arena) NewMagazine() *Magazine {
 	m := &Magazine{
-		arena: a, top: slots.None, clock: a.Domain, fastBelow: a.fastBelow, stampPerSlot: a.stampPerSlot, maxReach: MaxReach,
+		arena: a, top: slots.None, clock: a.Domain, fastBelow: a.fastBelow, skipBelow: a.skipBelow, stampPerSlot: a.stampPerSlot,
+		maxReach: MaxReach,
 	}
 	m.frontier.Init(a.Domain, a.Replays)
 	m.view.Store(a.Table.Pages())

@@ -16,7 +16,7 @@ func (a *Arena) Remove(frame uintptr, h uint64) bool {
 	if s, t := a.Local(hint.Of(frame)), a.Table.Current.Load(); slots.Low(h) < t.Limit {
 		k := t.At(slots.Low(h))
 		if seen, ok := s.limbo.Unlink(k, h); ok {
-			if h >= a.fastBelow {
+			if h >= a.fastBelow && a.mustNote(h) {
 				s.retire(k, h, seen)
 			} else if !s.limbo.PushOne(seen, slots.Low(h)) {
 				s.push(k, h, seen)
@@ -90,6 +90,9 @@ func (s *shard) retire(slot *slots.Hook, h, seen uint64) {
 	if h >= a.fastBelow {
 		if a.stampPerSlot { // note, which is too long to be inlined
 			a.Table.SetStamp(slots.Low(h), a.Domain.Stamp())
+		}
+		if h < a.skipBelow {
+			h = a.skip(slot, h, slots.Low(seen))
 		}
 		if h >= slots.LastLife {
 			a.Table.CountSpent()
@@ -209,6 +212,9 @@ func (r *Removals) Remove(h uint64) bool {
 		return false
 	}
 	if h >= a.fastBelow {
+		if h < a.skipBelow {
+			h = a.skip(slot, h, top)
+		}
 		a.note(h)
 	}
 	r.chain.NoteFirst(slot, slots.Low(h), slots.Vacated(h, top))
@@ -224,6 +230,11 @@ func (r *Removals) End() {
 	c := r.chain
 	r.chain = slots.Chain{}
 	r.shard.retireChain(&c, Now)
+}
+
+// mustNote reports whether the removal of h has anything to do besides the push.
+func (a *Arena) mustNote(h uint64) bool {
+	return a.stampPerSlot || h >= slots.LastLife || h < a.skipBelow
 }
 
 // note gives the slot that was unlinked from h its epoch stamp, and counts the end of a last life. Without

@@ -20,7 +20,7 @@ import (
 // Their stores are atomic only because the words are.
 
 // BesideSlot is how many bytes a restored slot may take beside its memory: a stamp, and what it
-// skips. Each 64 slots take 4 bytes more.
+// skips. Each 64 slots take 12 bytes more.
 const BesideSlot = 8
 
 // RestoreSlot gives a generation to slot i, which was handed out. A live slot already has its
@@ -57,22 +57,17 @@ type Census struct{ Live, vacant, exhausted uint64 }
 
 // RetireUnborn ends the next lives of each vacant slot: so many, and those that the slot must
 // skip besides. It ends one at least, because another goroutine may have been promised the next
-// life. Live slots skip so many when they are reclaimed. A slot without another life is
+// life. Live slots skip so many when they are removed. A slot without another life is
 // exhausted. It returns the counts of the slots.
-func (a *Arena) RetireUnborn(lives uint32) (c Census) {
-	skips := a.skips.Load()
+func (a *Arena) RetireUnborn(skips RestoredSkips, lives uint32) (c Census) {
 	for i := range uint32(a.Table.Allocated()) {
 		slot := a.Table.Slot(i)
 		g := slots.Generation(slot.Word.Load())
 		if g%2 == 1 {
 			c.Live++
-			if lives > 0 {
-				skips = a.makeSkips()
-				skips.add(i, lives)
-			}
 			continue
 		}
-		n := max(1, skips.take(i)+lives)
+		n := max(1, moreSkips(skips.take(i), lives))
 		if g = later(g, n); g == slots.Spent {
 			c.exhausted++
 		} else {
@@ -80,9 +75,7 @@ func (a *Arena) RetireUnborn(lives uint32) (c Census) {
 		}
 		slot.Set(slots.Pack(g, slots.None))
 	}
-	if skips != nil && skips.left.Load() == 0 {
-		a.skips.Store(nil)
-	}
+	a.KeepSkips(skips, lives)
 	a.Table.RestoreSpent(c.exhausted, 0)
 	return c
 }
@@ -109,7 +102,7 @@ func (a *Arena) FillFreelists(c Census) {
 // RestoreOrder puts the slots into the lists in which they were, and counts them. It returns
 // false, and has done nothing, if order is empty or not one of this arena. It also does so if
 // slots have changed since, as after concurrent changes or with other options.
-func (a *Arena) RestoreOrder(b []byte) (c Census, ok bool) {
+func (a *Arena) RestoreOrder(b []byte, skips RestoredSkips) (c Census, ok bool) {
 	var o order
 	r := scribe{b: b, reads: true}
 	if r.order(&o); r.bad || len(r.b) > 0 || a.Config.Shards != 1 {
@@ -119,7 +112,7 @@ func (a *Arena) RestoreOrder(b []byte) (c Census, ok bool) {
 	if !l.accepts(&o) {
 		return c, false
 	}
-	c = l.countRest(&o)
+	c = l.countRest(&o, skips)
 	l.stamps(&o)
 	l.restore(&o)
 	if n := len(o.unused); n > 0 {
@@ -212,9 +205,8 @@ func (l *lister) hasRange(ends []uint64) bool {
 }
 
 // countRest counts the slots. Those that are in no list burn a life, and come behind all others.
-func (l *lister) countRest(o *order) (c Census) {
+func (l *lister) countRest(o *order, skips RestoredSkips) (c Census) {
 	a := l.arena
-	skips := a.skips.Load()
 	waiting := uint64(0) // exhausted slots that are in limbo
 	for i := range uint32(len(l.seen)) {
 		slot := a.Table.Slot(i)
@@ -236,6 +228,7 @@ func (l *lister) countRest(o *order) (c Census) {
 			o.free.slots = append(o.free.slots, place{index: uint64(i), generation: uint64(g)})
 		}
 	}
+	a.KeepSkips(skips, 0)
 	a.Table.RestoreSpent(c.exhausted, waiting)
 	return c
 }

@@ -201,14 +201,9 @@ type Arena struct {
 
 	stampPerSlot bool   // slots that were removed before a guard was pinned must not wait for it (L10)
 	mostOwned    uint32 // the most slots that an operation owns at a time
-	fastBelow    uint64 // removals of handles below it have nothing to note: LastLife, or 0 if stampPerSlot
+	fastBelow    uint64 // removals of handles below it have nothing to note: LastLife, or 0 if stampPerSlot or skipBelow is not 0
 	plainBelow   uint64 // fastBelow, or 0 if there is a Reset
-
-	// skips is nil in a pool that was not restored (clean.go).
-	//
-	//	writers  makeSkips and RetireUnborn, before another goroutine sees the arena; skip, which makes it nil
-	//	readers  skip and those who ask whether it is needed; Skips
-	skips atom.Pointer[skips]
+	skipBelow    uint64 // removals of handles below it ask whether the slot skips lives (skips.go); 0 but in a restored pool
 
 	_ [56]byte // all operations read the fields above, and few write those below; a word of 8 bytes comes before
 

@@ -35,7 +35,7 @@ func (a *Arena) Count() Counts {
 		Refs:      int(a.refs.Load()),
 		Exhausted: int(a.Table.Exhausted()),
 		Worn:      a.Table.UsedUp(latest),
-		Bytes:     a.affinity.bytes() + a.Table.Bytes() + a.skips.Load().bytes(),
+		Bytes:     a.affinity.bytes() + a.Table.Bytes(),
 		MaxLimbo:  a.limboLimit(int64(live)),
 		Full:      a.refusals.full.Load(),
 		Stalled:   a.refusals.stalled.Load(),
@@ -84,12 +84,4 @@ func (s *shard) count() (free, limbo int, bytes int64) {
 		i = slots.Low(word)
 	}
 	return free, limbo, s.backlog.bytes() + s.ready.bytes()
-}
-
-// bytes returns the memory of what slots skip. s may be nil.
-func (s *skips) bytes() int64 {
-	if s == nil {
-		return 0
-	}
-	return 4 * int64(len(s.lives))
 }

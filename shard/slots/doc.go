@@ -11,6 +11,7 @@
 //	slot.go       a slot: its word, its value of T, and what the engine knows of T
 //	page_table.go where a slot lies: the addresses of units, which the garbage collector does not follow
 //	page_meta.go  what belongs to a page and lies apart from its slots: homes, stamps, counts of Refs
+//	page_skips.go what slots of a restored page have yet to skip
 //	page_size.go  how pages grow
 //	table.go      the owner of the pages, which hands out slots that were never used
 //	survey.go     what is read of all slots

@@ -28,6 +28,12 @@ type PageMeta struct {
 
 	moved   []atom.Uint32         // one bit a slot, for Table.MarkMoved; nil without Reset
 	holders atom.Pointer[holders] // counts of Refs; nil until MakeCounts or the page's first Hold
+
+	// skips is nil in a pool that was not restored (page_skips.go).
+	//
+	//	writers  SetSkips; TakeSkip, which makes it nil
+	//	readers  Skips, SkipsOf and TakeSkip
+	skips atom.Pointer[skips]
 }
 
 // homeSlots is how many slots share a home: as many as a range has.

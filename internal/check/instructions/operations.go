@@ -1,13 +1,15 @@
 package main
 
 import (
+	"bytes"
+
 	"coatcheck/pool"
 	"coatcheck/pool/dense"
 	"coatcheck/pool/table"
 )
 
 // value has 16 bytes.
-type value struct{ a, _ uint64 }
+type value struct{ A, B uint64 }
 
 // operations are loops of n, as a user's program has them.
 var operations = map[string]func(n int){
@@ -34,14 +36,39 @@ var operations = map[string]func(n int){
 	"table.Get by handle, SoA":             func(n int) { tableGets(table.SoA, n) },
 	"table.Get by handle, AoS":             func(n int) { tableGets(table.AoS, n) },
 	"table.Set by handle, SoA":             tableSets,
+	"Worker, beside an open Ref":           func(n int) { workerPairs(besideRef(), n) },
+	"Pool, beside an open Ref":             func(n int) { poolPairs(besideRef(), n) },
+	"Worker, restored":                     func(n int) { workerPairs(restored(), n) },
+	"Pool, restored":                       func(n int) { poolPairs(restored(), n) },
 }
 
 func bounded() *pool.Pool[value] { return pool.Must(&pool.Options[value]{Capacity: 1 << 16}) }
 
+// besideRef returns a pool in which one value is held.
+func besideRef() *pool.Pool[value] {
+	p := pool.Must[value](nil)
+	h, _ := p.Insert(value{})
+	p.Hold(h)
+	return p
+}
+
+// restored returns a pool from ReadFrom, of which one value was saved and lives.
+func restored() *pool.Pool[value] {
+	p := pool.Must[value](nil)
+	_, _ = p.Insert(value{})
+	var b bytes.Buffer
+	_, _ = p.WriteTo(&b)
+	p, err := pool.ReadFrom[value](&b, nil)
+	if err != nil {
+		panic(err)
+	}
+	return p
+}
+
 func workerPairs(p *pool.Pool[value], n int) {
 	w := p.Worker()
 	for i := range n {
-		h, _ := w.Insert(value{a: uint64(i)})
+		h, _ := w.Insert(value{A: uint64(i)})
 		w.Remove(h)
 	}
 }
@@ -61,7 +88,7 @@ func workerReplacements(n int) {
 	hs := thousand(w.Insert)
 	for i, k := 0, 0; i < n; i++ {
 		w.Remove(hs[k])
-		hs[k], _ = w.Insert(value{a: uint64(i)})
+		hs[k], _ = w.Insert(value{A: uint64(i)})
 		if k++; k == len(hs) {
 			k = 0
 		}
@@ -70,7 +97,7 @@ func workerReplacements(n int) {
 
 func poolPairs(p *pool.Pool[value], n int) {
 	for i := range n {
-		h, _ := p.Insert(value{a: uint64(i)})
+		h, _ := p.Insert(value{A: uint64(i)})
 		p.Remove(h)
 	}
 }
@@ -78,7 +105,7 @@ func poolPairs(p *pool.Pool[value], n int) {
 func funcPairs(n int) {
 	p := pool.Must[value](nil)
 	for i := range n {
-		h, _ := p.InsertFunc(func(_ pool.Handle[value], v *value) { v.a = uint64(i) })
+		h, _ := p.InsertFunc(func(_ pool.Handle[value], v *value) { v.A = uint64(i) })
 		p.Take(h)
 	}
 }
@@ -87,7 +114,7 @@ func guardedPairs(n int) {
 	p := bounded()
 	for i := range n {
 		g := p.Pin()
-		h, _ := p.Insert(value{a: uint64(i)})
+		h, _ := p.Insert(value{A: uint64(i)})
 		p.Remove(h)
 		g.Unpin()
 	}
@@ -98,7 +125,7 @@ func poolReplacements(n int) {
 	hs := thousand(p.Insert)
 	for i, k := 0, 0; i < n; i++ {
 		p.Remove(hs[k])
-		hs[k], _ = p.Insert(value{a: uint64(i)})
+		hs[k], _ = p.Insert(value{A: uint64(i)})
 		if k++; k == len(hs) {
 			k = 0
 		}
@@ -110,7 +137,7 @@ func gets(n int) {
 	sum := uint64(0)
 	for i, k := 0, 0; i < n; i++ {
 		if v, ok := p.Get(hs[k]); ok {
-			sum += v.a
+			sum += v.A
 		}
 		if k++; k == len(hs) {
 			k = 0
@@ -126,7 +153,7 @@ func guardGets(n int) {
 	sum := uint64(0)
 	for i, k := 0, 0; i < n; i++ {
 		if v, ok := g.Pointer(hs[k]); ok {
-			sum += v.a
+			sum += v.A
 		}
 		if k++; k == len(hs) {
 			k = 0
@@ -140,7 +167,7 @@ func pointers(n int) {
 	sum := uint64(0)
 	for i, k := 0, 0; i < n; i++ {
 		if v, ok := p.Pointer(hs[k]); ok {
-			sum += v.a
+			sum += v.A
 		}
 		if k++; k == len(hs) {
 			k = 0
@@ -161,7 +188,7 @@ func views(n int) {
 	p, hs := filled()
 	sum := uint64(0)
 	for i, k := 0, 0; i < n; i++ {
-		p.View(hs[k], func(v *value) { sum += v.a })
+		p.View(hs[k], func(v *value) { sum += v.A })
 		if k++; k == len(hs) {
 			k = 0
 		}
@@ -172,14 +199,14 @@ func views(n int) {
 func poolFills(n int) {
 	p := pool.Must[value](nil)
 	for i := range n {
-		_, _ = p.Insert(value{a: uint64(i)})
+		_, _ = p.Insert(value{A: uint64(i)})
 	}
 }
 
 func workerFills(n int) {
 	w := pool.Must[value](nil).Worker()
 	for i := range n {
-		_, _ = w.Insert(value{a: uint64(i)})
+		_, _ = w.Insert(value{A: uint64(i)})
 	}
 }
 
@@ -196,7 +223,7 @@ func filled() (*pool.Pool[value], []pool.Handle[value]) {
 
 func thousand(insert func(value) (pool.Handle[value], error)) (hs []pool.Handle[value]) {
 	for i := range 1000 {
-		h, _ := insert(value{a: uint64(i)})
+		h, _ := insert(value{A: uint64(i)})
 		hs = append(hs, h)
 	}
 	return hs
