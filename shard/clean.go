@@ -54,7 +54,7 @@ func (c *recycler) array(b *slots.Array) int {
 func (c *recycler) bag(entries []slots.Cached) []slots.Cached {
 	a := c.arena
 	cost.Slots(len(entries))
-	if c.asksHolds {
+	if c.asksHolds && !slots.NoneIsHeld(a.Table.Pages(), entries) {
 		entries = c.left(entries)
 	}
 	if a.Pointers {

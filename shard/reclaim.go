@@ -216,8 +216,8 @@ func (r *round) pass(c *slots.Chain) {
 	stays := r.recycler.keepsAll()
 	asIs := stays && r.recycler.renewsNone()
 	whole := asIs && !r.sorts
-	if c.Arrays.Last != nil && stays && !r.sorts {
-		r.passByArrays(c, asIs)
+	if c.Arrays.Last != nil && !r.sorts {
+		r.passByArrays(c, stays, asIs)
 		return
 	}
 	if whole {
@@ -231,8 +231,26 @@ func (r *round) pass(c *slots.Chain) {
 	if whole {
 		*c = slots.Chain{}
 		r.visits++ // as many batches may have passed as slots
+		return
 	}
-	for c.N > 0 && r.visits < r.limit {
+	r.passSlots(c, asIs, r.limit)
+}
+
+// passSlots is pass for slots that are visited, until the round has made so many visits.
+//
+// Slots that some other one makes it ask, and that need nothing else, go in runs. The others are moved one by
+// one.
+func (r *round) passSlots(c *slots.Chain, asIs bool, limit int) {
+	a := r.source.arena
+	inRuns := !asIs && !r.sorts && r.recycler.renewsNone()
+	for c.N > 0 && r.visits < limit {
+		if inRuns {
+			run := c.TakeKept(a.Table.Pages(), uint32(limit-r.visits), r.recycler.asksHolds)
+			r.visits += int(run.N)
+			if r.home.Concat(&run); c.N == 0 || r.visits == limit {
+				break
+			}
+		}
 		slot, i, word := c.TakeFirst(&a.Table)
 		r.visits++
 		ok := asIs
@@ -245,18 +263,20 @@ func (r *round) pass(c *slots.Chain) {
 	}
 }
 
-// passByArrays is pass for slots that all stay, and have arrays. They need no visit one after the
-// other.
-func (r *round) passByArrays(c *slots.Chain, asIs bool) {
+// passByArrays is pass for slots that have arrays. They need no visit one after the other, but for those of an
+// array in which one does not stay.
+func (r *round) passByArrays(c *slots.Chain, stays, asIs bool) {
 	s, a := r.source, r.source.arena
 	for c.N > 0 && r.visits < r.limit {
 		part := *c
 		if asIs {
 			*c = slots.Chain{}
 			r.visits++
-		} else {
-			part = c.CutArray(a.Table.Pages())
+		} else if part = c.CutArray(a.Table.Pages()); stays || part.Arrays.First().AllKept(a.Table.Pages(), r.recycler.asksHolds) {
 			r.visits += r.recycler.array(part.Arrays.First())
+		} else {
+			r.passSlots(&part, false, r.visits+int(part.N))
+			continue
 		}
 		if !s.ready.keep(&part) {
 			part.Finish(&a.Table)

@@ -1,0 +1,66 @@
+package shard_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/shard"
+	"coatcheck/shard/slots"
+)
+
+// TestHeldSlotStopsNoOther: in a batch some slots are held. All others are free after it, with the next
+// generation, whatever keeps the batch: a list, a Worker's bag or arrays.
+func TestHeldSlotStopsNoOther(t *testing.T) {
+	const total = 3 * 64
+	for seed := range uint64(40) {
+		random := rand.New(rand.NewPCG(seed, 0))
+		r := newRig[uint64](t, setup[uint64]{slots: total, fifo: seed%4 == 3})
+		s := r.shards[0]
+		hs := r.fill(t, s, total, number)
+		var holds []shard.Hold
+		held := map[uint32]bool{}
+		for _, h := range hs {
+			i := slots.Low(h)
+			if random.IntN(3<<(seed%6)) == 0 {
+				k, ok := r.arena.Hold(h)
+				require.True(t, ok)
+				holds, held[i] = append(holds, k), true
+			}
+		}
+		if seed%2 == 0 {
+			r.remove(t, s, hs...)
+		} else {
+			m := r.arena.NewMagazine()
+			for _, h := range hs {
+				require.True(t, m.Remove(h))
+			}
+			m.Close(shard.Now)
+		}
+		r.reclaim(t, s)
+		require.Equal(t, total-len(holds), s.Free(), "seed %d", seed)
+		require.Equal(t, len(holds), r.arena.Waiting())
+		for _, h := range hs {
+			if i := slots.Low(h); !held[i] {
+				g := slots.Generation(h) + 1
+				if seed%2 == 1 && slots.Generation(r.word(i)) != g {
+					g += 2 // the Worker had it ready, and gave it back
+				}
+				require.Equal(t, g, slots.Generation(r.word(i)), "seed %d, slot %d", seed, i)
+			}
+		}
+		for _, k := range holds {
+			r.arena.Drop(k)
+		}
+		r.reclaim(t, s)
+		require.Equal(t, total, s.Free(), "seed %d", seed)
+		seen := map[uint32]bool{}
+		for range total {
+			_, h, err := s.Claim()
+			require.NoError(t, err)
+			require.False(t, seen[slots.Low(h)])
+			seen[slots.Low(h)] = true
+		}
+	}
+}
