@@ -30,3 +30,37 @@ func TestRestoredPoolTakesABitASlotMore(t *testing.T) {
 	}
 	require.LessOrEqual(t, more(), 1000)
 }
+
+// TestCopyOfATrimmedPoolIsSmall: the copy of a pool that had a peak has memory for what lives. Pages come back as
+// insertions need them, and no handle of the original becomes live again.
+func TestCopyOfATrimmedPoolIsSmall(t *testing.T) {
+	const peak, left = 1 << 15, 10
+	for _, trims := range []bool{true, false} {
+		p := pool.Must[plain](nil)
+		hs := testkit.Fill(t, p, peak, func(int) plain { return plain{} })
+		require.Equal(t, peak-left, p.RemoveBatch(hs[left:]))
+		testkit.RequireReclaimed(t, p)
+		if trims {
+			require.Positive(t, p.Trim())
+		}
+		var b bytes.Buffer
+		_, err := p.WriteTo(&b)
+		require.NoError(t, err)
+		c, err := pool.ReadFrom[plain](&b, nil)
+		require.NoError(t, err)
+		st := testkit.RequireConserved(t, c)
+		require.Equal(t, left, st.Live)
+		require.Less(t, st.Allocated, peak/16)
+		known := map[pool.Handle[plain]]bool{}
+		for _, h := range append(hs, testkit.Fill(t, c, peak-left, func(int) plain { return plain{} })...) {
+			require.False(t, known[h], "%s names two values", h)
+			known[h] = true
+		}
+		st = testkit.RequireConserved(t, c)
+		require.Equal(t, peak, st.Live)
+		require.LessOrEqual(t, st.Allocated, 2*peak, "the pages that were given up come back before new ones are made")
+		for _, h := range hs[left:] {
+			require.False(t, c.Contains(h), "%s", h)
+		}
+	}
+}

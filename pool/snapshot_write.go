@@ -74,6 +74,9 @@ func lookAt(generations []uint32) look {
 	return l
 }
 
+// lookAtFloor is lookAt for n slots of a page without memory.
+func lookAtFloor(n, floor uint32) look { return look{n, uint64(n) * uint64(floor)} }
+
 // snapshot writes the records in order.
 func (sw *snapshotWriter) snapshot(d codec.Description) error {
 	a := &sw.core.arena
@@ -108,7 +111,12 @@ func (sw *snapshotWriter) snapshot(d codec.Description) error {
 			previous, sw.looks = sw.looks[0], sw.looks[1:]
 			limit = uint64(previous.slots)
 		}
-		sw.see(sw.core.pages(), uint32(first), int(limit))
+		t := sw.core.pages()
+		if floor, ok := t.Floor(uint32(first)); ok && previous == lookAtFloor(uint32(limit), floor) {
+			first += limit // nothing has changed, and no page ends within a run
+			continue
+		}
+		sw.see(t, uint32(first), int(limit))
 		now := lookAt(sw.generations)
 		if now != previous {
 			if err := sw.changed(uint32(first)); err != nil {
@@ -129,6 +137,9 @@ func (sw *snapshotWriter) snapshot(d codec.Description) error {
 // is removed together, and so the order of reuse. A program that saves must issue the handles of
 // one that does not.
 func (sw *snapshotWriter) block(first uint32, limit uint64) (n int, err error) {
+	if n = sw.gap(sw.core.pages(), first, limit); n > 0 {
+		return n, nil
+	}
 	if !sw.core.replays {
 		pin := sw.core.domain.Pin()
 		defer pin.Unpin() // also when the codec panics
@@ -157,6 +168,20 @@ func (sw *snapshotWriter) block(first uint32, limit uint64) (n int, err error) {
 	sw.Record = snapshot.AppendRuns(sw.Record, sw.generations[:n], sw.core.arena.FirstGeneration)
 	sw.Record = append(sw.Record, sw.values...)
 	return n, nil
+}
+
+// gap makes the record of up to limit slots from index first on, if they lie in a page without memory. It
+// returns how many it has. They all have one generation, so it looks at none.
+func (sw *snapshotWriter) gap(t *slots.PageTable, first uint32, limit uint64) int {
+	m, j := t.Meta(first)
+	if m.Floor == 0 {
+		return 0
+	}
+	n := uint32(min(limit, uint64(cap(sw.generations)), uint64(m.N-j)))
+	sw.looks = append(sw.looks, lookAtFloor(n, m.Floor))
+	sw.Begin(snapshot.Values, first, int(n))
+	sw.Record = snapshot.AppendRun(sw.Record, int(n), m.Floor, sw.core.arena.FirstGeneration)
+	return int(n)
 }
 
 // held appends the value of slot i, which was live with a generation, under a hold of its own. If

@@ -24,6 +24,16 @@ func (c *recycler) keepsAll() bool {
 	return ending == 0 && !c.asksHolds
 }
 
+// takeKept takes the first slots of a chain, up to limit of them, that have another life and are not held.
+func (c *recycler) takeKept(chain *slots.Chain, limit int) slots.Chain {
+	return chain.TakeKept(c.arena.Table.Pages(), uint32(limit), c.asksHolds)
+}
+
+// keepsArray is keepsAll for the slots of an array, each of which it asks.
+func (c *recycler) keepsArray(b *slots.Array) bool {
+	return b.AllKept(c.arena.Table.Pages(), c.asksHolds)
+}
+
 // renewsNone reports whether no value must be made ready for another life.
 func (c *recycler) renewsNone() bool { return !slots.Poisons && c.arena.Plain() }
 

@@ -245,7 +245,7 @@ func (r *round) passSlots(c *slots.Chain, asIs bool, limit int) {
 	inRuns := !asIs && !r.sorts && r.recycler.renewsNone()
 	for c.N > 0 && r.visits < limit {
 		if inRuns {
-			run := c.TakeKept(a.Table.Pages(), uint32(limit-r.visits), r.recycler.asksHolds)
+			run := r.recycler.takeKept(c, limit-r.visits)
 			r.visits += int(run.N)
 			if r.home.Concat(&run); c.N == 0 || r.visits == limit {
 				break
@@ -272,7 +272,7 @@ func (r *round) passByArrays(c *slots.Chain, stays, asIs bool) {
 		if asIs {
 			*c = slots.Chain{}
 			r.visits++
-		} else if part = c.CutArray(a.Table.Pages()); stays || part.Arrays.First().AllKept(a.Table.Pages(), r.recycler.asksHolds) {
+		} else if part = c.CutArray(a.Table.Pages()); stays || r.recycler.keepsArray(part.Arrays.First()) {
 			r.visits += r.recycler.array(part.Arrays.First())
 		} else {
 			r.passSlots(&part, false, r.visits+int(part.N))

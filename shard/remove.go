@@ -92,7 +92,7 @@ func (s *shard) retire(slot *slots.Hook, h, seen uint64) {
 			a.Table.SetStamp(slots.Low(h), a.Domain.Stamp())
 		}
 		if h < a.skipBelow {
-			h = a.skip(slot, h, slots.Low(seen))
+			h = skip(a.Table.Pages(), slot, h, slots.Low(seen))
 		}
 		if h >= slots.LastLife {
 			a.Table.CountSpent()
@@ -213,7 +213,7 @@ func (r *Removals) Remove(h uint64) bool {
 	}
 	if h >= a.fastBelow {
 		if h < a.skipBelow {
-			h = a.skip(slot, h, top)
+			h = skip(a.Table.Pages(), slot, h, top)
 		}
 		a.note(h)
 	}

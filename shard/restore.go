@@ -80,9 +80,14 @@ func (a *Arena) RetireUnborn(skips RestoredSkips, lives uint32) (c Census) {
 	return c
 }
 
-// FillFreelists puts the vacant slots on the shards' freelists, in equal parts. c is the result of
-// RetireUnborn.
+// FillFreelists puts the vacant slots on the shards' freelists, in equal parts, but for those of pages in
+// which nothing lives. It gives these pages up, as Trim does, and insertions bring them back. So a pool
+// whose memory was given up is not restored with the memory of its peak. c is the result of RetireUnborn.
 func (a *Arena) FillFreelists(c Census) {
+	if gone, count := vacantPages(&a.Table); !a.Fixed && count > a.Table.Pages().Mask+1 { // otherwise the stub takes as much
+		a.Table.Decommit(gone)
+		c.vacant -= uint64(count)
+	}
 	receivers := a.shards()
 	n := uint64(len(receivers))
 	i := uint32(0)
@@ -97,6 +102,35 @@ func (a *Arena) FillFreelists(c Census) {
 		s.free.Push(&list)
 	}
 	a.Preallocate()
+}
+
+// vacantPages returns the pages that Trim would give up, the last one first, and how many slots they have.
+// Their floors are I11's: each slot has burnt a life since it was in a list.
+func vacantPages(t *slots.Table) (gone []slots.Decommitted, count uint32) {
+	for m := range t.Pages().Pages {
+		if uint64(m.FirstSlot)+uint64(m.N) > t.Allocated() {
+			break
+		}
+		if floor := floorOf(t.Pages(), m); floor > 0 {
+			gone = append(gone, slots.Decommitted{FirstSlot: m.FirstSlot, Floor: floor})
+			count += m.N
+		}
+	}
+	slices.Reverse(gone)
+	return gone, count
+}
+
+// floorOf returns the greatest generation of m's slots, or 0 if one of them is live, or too old for a floor.
+func floorOf(t *slots.PageTable, m *slots.PageMeta) (floor uint32) {
+	part := t.Strip(m.FirstSlot, m.FirstSlot+m.N)
+	for j := range part.N {
+		w := part.Slot(j).Word.Load()
+		if slots.IsLive(w) || slots.Generation(w) > oldPage {
+			return 0
+		}
+		floor = max(floor, slots.Generation(w))
+	}
+	return floor
 }
 
 // RestoreOrder puts the slots into the lists in which they were, and counts them. It returns

@@ -22,8 +22,8 @@ const (
 // skip makes the slot that the caller has unlinked from h skip the lives that it must. Its word links to link.
 // It returns the handle of the last life that the slot skips, or else h: the slot goes on as if that had been
 // removed.
-func (a *Arena) skip(slot *slots.Hook, h uint64, link uint32) uint64 {
-	i, t := slots.Low(h), a.Table.Pages()
+func skip(t *slots.PageTable, slot *slots.Hook, h uint64, link uint32) uint64 {
+	i := slots.Low(h)
 	n := t.Skips(i)
 	if n == 0 {
 		return h

@@ -1,6 +1,9 @@
 package slots
 
-import "coatcheck/internal/atom"
+import (
+	"coatcheck/internal/atom"
+	"coatcheck/internal/cost"
+)
 
 // skips are the lives that slots of a page skip when they are removed next. A page has none unless its
 // pool was restored, and again none once the last such slot has skipped. Mostly all skip equally many, and
@@ -44,6 +47,11 @@ func (t *PageTable) SkipsOf(first uint32, dst []uint32) (n uint32, found bool) {
 	m, j := t.Meta(first)
 	n = min(uint32(len(dst)), m.N-j)
 	s := m.skips.Load()
+	if s == nil {
+		clear(dst[:n])
+		return n, false
+	}
+	cost.Visits(int(n))
 	for k := range n {
 		dst[k] = s.of(j + k)
 		found = found || dst[k] > 0

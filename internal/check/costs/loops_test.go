@@ -3,6 +3,8 @@
 package costs
 
 import (
+	"bytes"
+	"io"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -28,10 +30,21 @@ func trimmed(t *testing.T, keep ...int) *pool.Pool[value] {
 	return p
 }
 
-// TestLoopsStepOverMemoryThatWasGivenUp: after a peak, a loop visits the slots that have memory, and each run
-// of pages without memory in one step.
+// TestLoopsStepOverMemoryThatWasGivenUp: after a peak, and in a copy that was made then, a loop visits the slots
+// that have memory, and each run of pages without memory in one step.
 func TestLoopsStepOverMemoryThatWasGivenUp(t *testing.T) {
 	p := trimmed(t, 5, 1<<17) // so there are two runs
+	var saved bytes.Buffer
+	_, err := p.WriteTo(&saved)
+	require.NoError(t, err)
+	c, err := pool.ReadFrom[value](&saved, nil)
+	require.NoError(t, err)
+	for what, p := range map[string]*pool.Pool[value]{"trimmed": p, "copy": c} {
+		t.Run(what, func(t *testing.T) { requireLoopsStepOver(t, p) })
+	}
+}
+
+func requireLoopsStepOver(t *testing.T, p *pool.Pool[value]) {
 	hasMemory := int64(p.Stats().Allocated)
 	require.Less(t, hasMemory, int64(1<<16))
 	g := p.Pin()
@@ -51,10 +64,14 @@ func TestLoopsStepOverMemoryThatWasGivenUp(t *testing.T) {
 		"Each": func() {
 			require.NoError(t, p.Each(t.Context(), 1, func(handle, *value) error { return nil }))
 		},
+		"WriteTo": func() {
+			_, err := p.WriteTo(io.Discard)
+			require.NoError(t, err)
+		},
 	} {
 		d := steps(loop)
 		require.Positive(t, d.Visits, name)
-		require.LessOrEqual(t, d.Visits, 4*hasMemory+100, name) // Each takes a large page in parts
+		require.LessOrEqual(t, d.Visits, 4*hasMemory+100, name) // Each takes a large page in parts; WriteTo looks twice
 	}
 	require.LessOrEqual(t, steps(func() { require.Equal(t, 2, p.Clear()) }).Visits, hasMemory+100)
 }

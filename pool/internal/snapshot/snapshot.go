@@ -113,11 +113,15 @@ func AppendRuns(b []byte, generations []uint32, first uint32) []byte {
 		for n < len(generations) && generations[n] == g {
 			n++
 		}
-		b = binary.AppendUvarint(b, uint64(n))
-		b = binary.AppendUvarint(b, uint64(g-(first-1)))
+		b = AppendRun(b, n, g, first)
 		generations = generations[n:]
 	}
 	return b
+}
+
+// AppendRun appends a run of n slots that have a generation.
+func AppendRun(b []byte, n int, generation, first uint32) []byte {
+	return binary.AppendUvarint(binary.AppendUvarint(b, uint64(n)), uint64(generation-(first-1)))
 }
 
 // ParseRuns reads the generations of n slots into dst, and returns the rest of b.
