@@ -194,6 +194,15 @@ func (d *Domain) Latest() uint64 {
 	return c &^ stamped
 }
 
+// EndEpoch ends the epoch: stamps that are taken later are above all that were taken before, and so is the
+// epoch in which a later scan begins. At the Limit it does nothing.
+func (d *Domain) EndEpoch() {
+	d.Stamp()
+	if c := d.clock.Load(); isStamped(c) {
+		d.advance(c) // if not, a Pin has advanced it
+	}
+}
+
 // Pins is what a scan found. The grace period of a stamp is over if Oldest is above it.
 type Pins struct {
 	Count       int    // guards that are pinned

@@ -66,6 +66,25 @@ func TestStampsShareAnEpoch(t *testing.T) {
 	}
 }
 
+// TestEndEpochPartsStamps: after EndEpoch stamps are greater, with guards or without. It moves the epoch
+// on once, like a Pin.
+func TestEndEpochPartsStamps(t *testing.T) {
+	d := epoch.New()
+	for e := range uint64(10) {
+		if e%2 > 0 {
+			require.Equal(t, e, d.Stamp())
+		}
+		d.EndEpoch()
+		require.Equal(t, e+1, d.Epoch())
+		g := d.Pin()
+		require.Equal(t, e+1, d.Scan().Oldest, "the pin found an epoch without a stamp")
+		g.Unpin()
+	}
+	d.SetEpoch(epoch.Limit)
+	d.EndEpoch()
+	require.EqualValues(t, epoch.Limit, d.Stamp())
+}
+
 // TestPassedNeedsNoEpochWithoutGuards: without guards a grace period is over although the
 // epoch stays the same.
 func TestPassedNeedsNoEpochWithoutGuards(t *testing.T) {

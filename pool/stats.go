@@ -60,8 +60,8 @@ type Stats struct {
 	// reclaims. Use it in alarms for forgotten guards.
 	PinAge time.Duration
 
-	// Epoch is the epoch in which the next guard begins. It is not a clock: it advances only when
-	// a guard is pinned after removals.
+	// Epoch is the epoch in which the next guard begins. It is not a clock: it advances when a guard is
+	// pinned after removals, at a Synchronize or a Trim, and in some cycles of the garbage collector.
 	Epoch     uint64
 	OldestPin uint64 // how many epochs ago the oldest guard was pinned; 0 if none is
 }

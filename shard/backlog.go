@@ -24,7 +24,7 @@ import (
 // all that happens where no guard stays pinned.
 
 // backlog has the slots of a shard that wait for their grace period. The holder of the shard's lock owns
-// it. Only its methods use its fields: here, in synchronize.go and in expired.go.
+// it. Only its methods use its fields: here and in synchronize.go.
 type backlog struct {
 	arena *Arena
 
@@ -69,7 +69,7 @@ func (b *backlog) seal(limbo *slots.Limbo) bool {
 	b.seals++
 	w := &b.sealed
 	w.Body.Chain = slots.Chain{First: uint64(slots.Low(head)), N: slots.Generation(head)}
-	w.Body.number, w.Body.cleared = b.seals, progress{}
+	w.Body.number = b.seals
 	if b.arena.stampPerSlot {
 		w.Stamp, w.Body.leastStamp = b.arena.Domain.Latest(), 0 // no slot's stamp is known yet
 	} else {
@@ -138,6 +138,14 @@ func (b *backlog) learn(pins epoch.Pins) {
 	}
 }
 
+// learnMixed gives the backlog what a scan has found that may not speak of all that waits. It returns an
+// epoch: what waits with a stamp below it has passed.
+func (b *backlog) learnMixed(pins epoch.Pins) (oldest uint64) {
+	b.frontier.Learn(pins)
+	b.mix()
+	return b.known()
+}
+
 // mix notes that what is sealed is judged with the rest, although the last scan does not speak of it.
 func (b *backlog) mix() {
 	b.frontier.Mix()
@@ -160,29 +168,11 @@ func (b *backlog) leastWaiting() uint64 {
 // which it returns how many there were. What waits with a stamp below oldest has passed.
 func (b *backlog) sortAll(limit int) (oldest uint64, visits int) {
 	oldest, fresh := b.oldest()
-	visits = b.sort(oldest, limit)
+	visits = b.enqueue(oldest, limit)
 	if !fresh && b.waiting.Len() > 0 {
 		oldest, _ = b.oldest() // a slot that came late may have an older stamp than all that waited
 	}
 	return oldest, visits
-}
-
-// sort enqueues what was sealed, unless it passes as it is.
-func (b *backlog) sort(oldest uint64, limit int) (visits int) {
-	if b.passesAsIs(oldest) {
-		return 0
-	}
-	return b.enqueue(oldest, limit)
-}
-
-// passesAsIs reports whether what was sealed has passed, and need be neither sorted nor put behind
-// others: mostly, no batch waits, and what was sealed is short. oldest is the epoch of the oldest
-// guard. What is long becomes a batch, of which ClearExpired visits a part at a time.
-//
-// Without this way a pair of Insert and Remove takes 4 more instructions, of some 170.
-func (b *backlog) passesAsIs(oldest uint64) bool {
-	w := &b.sealed
-	return w.Stamp < oldest && !b.newer && w.Body.N-1 < reclaimMost && b.waiting.Len() == 0 && b.turned.N == 0 && !b.arena.FIFO && b.arena.Reset == nil
 }
 
 // sealedBelow reports whether what was sealed has passed, if the oldest guard has that epoch.
@@ -237,22 +227,15 @@ func (b *backlog) step(oldest uint64, cuts bool) *slots.Chain {
 		}
 		return nil
 	}
-	if b.passesAsIs(oldest) {
-		return &b.sealed.Body.Chain
-	}
 	return nil
 }
 
-// stepped notes that n slots were taken out of what step returned. It reports whether there may be more.
-func (b *backlog) stepped(n uint32) bool {
+// stepped notes that n slots were taken out of what step returned.
+func (b *backlog) stepped(n uint32) {
 	b.waits -= n
-	if b.waiting.Len() == 0 {
-		return false
-	}
 	if b.waiting.Entry(0).Body.N == 0 {
 		b.waiting.RemoveFirst()
 	}
-	return true
 }
 
 // stepRun takes a run of up to most slots, for Resets, out of what step returned. A shard has a bounded
@@ -295,6 +278,7 @@ func (b *backlog) retire(stamp, leastStamp uint64, c slots.Chain) (paid uint32) 
 	if last := b.waiting.Youngest(); last != nil {
 		stamp = max(stamp, last.Stamp)
 	}
+	b.seals++ // c counts as one: a Synchronize that came before does not wait for it
 	b.waiting.append(stamp, &batch{Chain: c, leastStamp: leastStamp, number: b.seals})
 	b.waits += c.N
 	b.mix() // c was removed after the last scan

@@ -278,7 +278,8 @@ func (r *rig[T]) leaveApart(t testing.TB, s *shard.Shard, before, after []uint64
 		}
 	}
 	leave(before)
-	goal := s.Goal()
+	goal := s.NewGoal()
+	goal.Step()
 	leave(after)
 	return goal
 }
@@ -311,11 +312,12 @@ func TestWhatTwoCallsOfSynchronizeWaitForDoesNotGrow(t *testing.T) {
 		var goals []*shard.Goal
 		for i := 0; i < 3*n; i += n {
 			r.leave(t, s, hs[i:i+n]...)
-			if i < 2*n {
-				goals = append(goals, s.Goal())
-			}
 			for range 3 {
 				s.Round(nil) // into a batch
+			}
+			if i < 2*n {
+				goals = append(goals, s.NewGoal())
+				goals[len(goals)-1].Step()
 			}
 		}
 		g.Unpin()
@@ -328,9 +330,9 @@ func TestWhatTwoCallsOfSynchronizeWaitForDoesNotGrow(t *testing.T) {
 	}
 }
 
-// TestCallsOfSynchronizeThatEndedKeepNothingApart: calls that gave up beside a guard leave one batch
-// of an epoch, and so does a Trim.
-func TestCallsOfSynchronizeThatEndedKeepNothingApart(t *testing.T) {
+// TestCallsOfSynchronizeLeaveFewBatches: each call that gives up beside a guard ends an epoch, and so does a
+// Trim. The batches of these epochs are joined.
+func TestCallsOfSynchronizeLeaveFewBatches(t *testing.T) {
 	const n = 3 * shard.WaitingMost
 	for _, end := range []func(a *shard.Arena){
 		func(a *shard.Arena) { require.ErrorIs(t, a.Synchronize(testkit.Done()), context.Canceled) },
@@ -345,7 +347,7 @@ func TestCallsOfSynchronizeThatEndedKeepNothingApart(t *testing.T) {
 			end(&r.arena)
 		}
 		s.Round(nil)
-		require.Equal(t, 1, s.Batches())
+		require.LessOrEqual(t, s.Batches(), 2*shard.WaitingMost)
 		g.Unpin()
 		r.reclaim(t, s)
 	}

@@ -13,29 +13,12 @@ import (
 // batch has slots that pass together. Its stamp is at least that of each slot.
 type batch struct {
 	slots.Chain
-	leastStamp uint64   // no slot's stamp is below it
-	number     uint64   // the least number of a seal that had one of its slots
-	cleared    progress // of ClearExpired
+	leastStamp uint64 // no slot's stamp is below it
+	number     uint64 // the least number of a seal that had one of its slots
 }
 
-// progress says how far ClearExpired has come with a batch that has passed: it has left the last
-// slots, from slot at on. A round may have taken some of these.
-type progress struct {
-	call       uint32 // in which it began, or 0
-	foundHeld  bool   // it found a slot that was held
-	next, left uint32
-}
-
-// appended notes that n slots were put behind the others, from slot i on.
-func (p *progress) appended(i, n uint32) {
-	if p.left == 0 {
-		p.next = i
-	}
-	p.left += n
-}
-
-// batches are those of a backlog, in the order of their stamps: which slots are in one, which of them are
-// joined, and which wait for a Synchronize. Only its methods use its fields, here and in expired.go.
+// batches are those of a backlog, in the order of their stamps: which slots are in one, and which of them
+// are joined. Only its methods use its fields.
 //
 // Stamps differ only if a guard was pinned in between, and it may be gone. Two batches are
 // joined if no guard stands between their stamps, since they pass at the same moment then. So
@@ -48,15 +31,11 @@ type batches struct {
 	joinAt int      // how many there must be to be joined
 	added  int      // how many have come since they were joined; they pay for that
 	apart  []uint64 // for joinIfMany: a bit for each batch
-
-	fences    []uint64  // the numbers of goals that are set, in order: a batch up to one gets no slots of later seals
-	fenceRoom [1]uint64 // where fences begins, so that a Synchronize that need not wait allocates nothing
 }
 
 // init makes an empty list.
 func (l *batches) init(a *Arena) {
 	l.arena = a
-	l.fences = l.fenceRoom[:0]
 	if a.Fixed {
 		l.Timeline = slots.Timeline[batch]{List: make([]slots.Stamped[batch], 0, min(fixedBatches, a.Capacity+2)), Fixed: true}
 		l.apart = make([]uint64, 0, (fixedBatches+63)/64)
@@ -66,11 +45,11 @@ func (l *batches) init(a *Arena) {
 // file puts a slot of the seal with a number into the batch of its stamp. Mostly that is the last: a
 // goroutine stamps a slot that it removed, and pushes it on limbo at once.
 func (l *batches) file(slot *slots.Hook, i uint32, word, stamp, number uint64) {
-	k, found := l.place(stamp, number)
+	k, found := l.place(stamp)
 	if !found {
 		if l.Len() >= waitingMost {
 			l.joinIfMany()
-			k, found = l.place(stamp, number)
+			k, found = l.place(stamp)
 		}
 		if !found {
 			l.Insert(k, stamp, batch{leastStamp: stamp, number: number})
@@ -80,36 +59,17 @@ func (l *batches) file(slot *slots.Hook, i uint32, word, stamp, number uint64) {
 	body := &l.Entry(k).Body
 	if body.N > 0 && body.Last == nil {
 		body.Prepend(slot, i, word) // it was enqueued whole, and waits for Resets
-		body.cleared = progress{}
 	} else {
 		body.Append(slot, i, word)
-		body.cleared.appended(i, 1)
 	}
 }
 
-// place returns which batch is that of a slot with a stamp, of the seal with a number, or would be if there
-// were one. A batch that Synchronize waits for gets no slots of later seals, even if their stamps are equal.
-func (l *batches) place(stamp, number uint64) (k int, found bool) {
+// place returns which batch is that of a slot with a stamp, or would be if there were one.
+func (l *batches) place(stamp uint64) (k int, found bool) {
 	if k = l.Len() - 1; k < 0 || l.Entry(k).Stamp != stamp {
 		k = l.Find(stamp)
 	}
-	for k < l.Len() && l.Entry(k).Stamp == stamp && l.fenced(l.Entry(k).Body.number, number) {
-		k++
-	}
 	return k, k < l.Len() && l.Entry(k).Body.leastStamp <= stamp
-}
-
-// fenced reports whether a batch of the first number must get no slots of the seal with the second:
-// a call of Synchronize waits for the batch, and not for these.
-//
-// The wrong version knows only the last call. What is removed between two calls puts off the first.
-func (l *batches) fenced(waits, number uint64) bool {
-	return len(l.fences) > 0 && l.fencedSlow(waits, number) // asked for each slot, mostly for nothing
-}
-
-func (l *batches) fencedSlow(waits, number uint64) bool {
-	k, _ := slices.BinarySearch(l.fences, waits)
-	return k < len(l.fences) && l.fences[k] < number
 }
 
 // append makes c the last batch, or a part of it.
@@ -118,7 +78,7 @@ func (l *batches) append(stamp uint64, c *batch) {
 		c.FindLast(&l.arena.Table) // so that small batches can always be joined
 	}
 	last := l.Youngest()
-	if last != nil && last.Stamp == stamp && !l.fenced(last.Body.number, c.number) && join(&last.Body, c) {
+	if last != nil && last.Stamp == stamp && join(&last.Body, c) {
 		return
 	}
 	if l.Len() >= waitingMost {
@@ -135,26 +95,21 @@ func join(a, b *batch) bool {
 	if a.N > 0 && (a.Last == nil || (a.Arrays.Last == nil) != (b.Arrays.Last == nil)) {
 		return false
 	}
-	a.cleared.appended(b.Top(), b.N)
 	a.Chain.Concat(&b.Chain)
 	a.leastStamp = min(a.leastStamp, b.leastStamp)
 	a.number = min(a.number, b.number)
 	return true
 }
 
-// putBack gives back slots of a run that wait again, before the others that a fence does not keep apart.
+// putBack gives back slots of a run that wait again, before the others. They join the rest of their batch,
+// if that is there, and no other: a Synchronize may wait for them alone.
 func (l *batches) putBack(left slots.Stamped[batch]) {
 	k := l.Find(left.Stamp)
-	for k < l.Len() && l.Entry(k).Stamp == left.Stamp && l.fenced(l.Entry(k).Body.number, left.Body.number) {
-		k++
-	}
-	if k < l.Len() {
-		next := &l.Entry(k).Body
-		if next.leastStamp <= left.Stamp && !l.fenced(left.Body.number, next.number) {
-			join(&left.Body, next) // ClearExpired begins anew, but there is a Reset
-			*next = left.Body
-			return
-		}
+	if k < l.Len() && l.Entry(k).Body.number == left.Body.number && l.Entry(k).Body.leastStamp <= left.Stamp {
+		rest := &l.Entry(k).Body
+		join(&left.Body, rest)
+		*rest = left.Body
+		return
 	}
 	l.Insert(k, left.Stamp, left.Body)
 }
@@ -208,7 +163,7 @@ func (l *batches) joinNeighbours() {
 	n := 0
 	for k := 1; k < len(l.List); k++ {
 		into, next := &l.List[n], &l.List[k]
-		if l.apart[k/64]&(1<<(k%64)) == 0 && !l.fenced(into.Body.number, next.Body.number) && join(&into.Body, &next.Body) {
+		if l.apart[k/64]&(1<<(k%64)) == 0 && join(&into.Body, &next.Body) {
 			into.Stamp = next.Stamp
 			continue
 		}
@@ -282,23 +237,12 @@ func (l *batches) upTo(number uint64) bool {
 	return false
 }
 
-// setFence keeps batches up to a number apart from later seals, until dropFence.
-func (l *batches) setFence(number uint64) { l.fences = append(l.fences, number) }
-
-func (l *batches) dropFence(number uint64) {
-	k, _ := slices.BinarySearch(l.fences, number)
-	l.fences = slices.Delete(l.fences, k, k+1)
-}
-
-// hasFence reports whether there is a fence.
-func (l *batches) hasFence() bool { return len(l.fences) > 0 }
-
 // bytes returns the memory of the list and of the batches' arrays.
 func (l *batches) bytes() (n int64) {
 	for k := range l.Len() {
 		n += l.Entry(k).Body.Arrays.Bytes()
 	}
-	return n + int64(cap(l.List))*int64(unsafe.Sizeof(slots.Stamped[batch]{})) + int64(cap(l.apart)+cap(l.fences)-len(l.fenceRoom))*8
+	return n + int64(cap(l.List))*int64(unsafe.Sizeof(slots.Stamped[batch]{})) + int64(cap(l.apart))*8
 }
 
 // record is backlog.record for batches, and restore is backlog.restore. It returns how many slots they have.

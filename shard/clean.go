@@ -107,26 +107,6 @@ func (c *recycler) reset(slot *slots.Hook, i uint32, reusable bool) {
 	returned = true
 }
 
-// zero zeroes the values of n slots of a list, from slot i on, that have passed and are not held. They
-// stay where they are. It returns the slot after them, and whether one was held. If stamp is not 0, it is
-// at least that of each slot.
-func (c *recycler) zero(i, n uint32, stamp, oldest uint64) (next uint32, held bool) {
-	a := c.arena
-	for ; n > 0; n-- {
-		slot, slotStamp := a.Table.Slot(i), stamp
-		if a.stampPerSlot && stamp > 0 {
-			slotStamp = a.Table.StampOf(i, stamp)
-		}
-		if c.asksHolds && a.Table.Pages().IsHeld(i) {
-			held = true
-		} else if slotStamp < oldest {
-			a.Clear(slot)
-		}
-		i = slots.Low(slot.Word.Load())
-	}
-	return i, held
-}
-
 // renew makes the value of a slot that has another life ready for it. There is no Reset.
 func (c *recycler) renew(slot *slots.Hook) {
 	if c.arena.Pointers {

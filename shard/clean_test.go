@@ -183,20 +183,24 @@ func TestRunsOfResetsAreBounded(t *testing.T) {
 func TestWhatAResetLeftStaysApart(t *testing.T) {
 	const n = shard.ResetRun
 	for _, stamps := range []bool{false, true} {
-		fails := true
-		r := newRig(t, setup[uint64]{slots: 2 * n, stampPerSlot: stamps, reset: func(*uint64) {
-			if fails {
-				fails = false
-				panic("once")
+		for _, sorted := range []int{0, n} { // the others are enqueued whole, when their stamps have passed
+			fails := 2
+			r := newRig(t, setup[uint64]{slots: 2 * n, stampPerSlot: stamps, reset: func(*uint64) {
+				if fails--; fails >= 0 {
+					panic("twice")
+				}
+			}})
+			s := r.shards[0]
+			hs := r.fill(t, s, 2*n, number)
+			goal := r.leaveApart(t, s, hs[:n], hs[n:n+sorted])
+			r.leave(t, s, hs[n+sorted:]...)
+			for range 2 {
+				require.Panics(t, func() { s.Round(nil) })
+				require.False(t, goal.Reached(), "the goal should not be reached yet")
 			}
-		}})
-		s := r.shards[0]
-		hs := r.fill(t, s, 2*n, number)
-		goal := r.leaveApart(t, s, hs[:n], hs[n:])
-		require.Panics(t, func() { s.Round(nil) })
-		require.False(t, goal.Reached(), "the goal should not be reached yet")
-		s.Round(nil) // the rest of the run
-		require.True(t, goal.Reached(), "the goal should be reached")
+			s.Round(nil) // the rest of the run
+			require.True(t, goal.Reached(), "the goal should be reached")
+		}
 	}
 }
 

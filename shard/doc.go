@@ -26,7 +26,7 @@
 //	ready.go         those that have passed and wait for an empty freelist
 //	reclaim.go       the way from limbo and the backlog to the freelist
 //	clean.go         what is done to a slot on that way, Resets included
-//	expired.go       how the values of idle pools are zeroed
+//	expired.go       how idle pools let values go
 //	synchronize.go   how to wait for the end of that way
 //	hold.go          slots that are kept from reuse one by one
 //

@@ -8,9 +8,87 @@ import (
 	"coatcheck/shard/slots"
 )
 
-// TestShortGuardsDelayNoClearing: two calls of ClearExpired zero what was removed before, although
+// TestClearExpiredReclaimsWhatHasPassed, wherever it waits, and so zeroes it. What a guard or a hold keeps
+// stays.
+func TestClearExpiredReclaimsWhatHasPassed(t *testing.T) {
+	const n = 1000
+	for _, set := range []setup[*int]{{}, {stampPerSlot: true}, {fifo: true}, {stampPerSlot: true, fifo: true}} {
+		set.slots, set.zero, set.shards = 2*n, true, 2
+		r := newRig(t, set)
+		s := r.shards[0]
+		hs := r.fill(t, s, 2*n, pointer)
+		early := r.arena.Domain.Pin()
+		held, _ := r.arena.Hold(hs[1])
+		r.remove(t, s, hs[:n-1]...) // most of them are in batches
+		r.leave(t, s, hs[n-1])      // in limbo
+		late := r.arena.Domain.Pin()
+		r.remove(t, s, hs[n:]...)
+		free := func() int {
+			r.arena.ClearExpired()
+			zeroed := 0
+			for _, h := range hs {
+				if *slots.ValueOf[*int](r.arena.Slot(slots.Low(h))) == nil {
+					zeroed++
+				}
+			}
+			require.Equal(t, zeroed, r.shards[0].Free()+r.shards[1].Free())
+			return zeroed
+		}
+		require.Zero(t, free())
+		early.Unpin()
+		some := free()
+		require.GreaterOrEqual(t, some, n-2*slots.Batch)
+		require.LessOrEqual(t, some, n-1)
+		late.Unpin()
+		require.Equal(t, 2*n-1, free())
+		require.NotNil(t, *slots.ValueOf[*int](held.Slot()))
+		r.arena.Drop(held)
+	}
+}
+
+// TestClearExpiredNeedsOneCall where no guard is pinned, and two where one is pinned at each, also for slots
+// that the first could not seal.
+func TestClearExpiredNeedsOneCall(t *testing.T) {
+	const n = 10
+	for _, set := range []setup[*int]{{}, {stampPerSlot: true}, {fifo: true}, {stampPerSlot: true, fifo: true}} {
+		set.slots, set.zero = 2*n, true
+		r := newRig(t, set)
+		s, d := r.shards[0], r.arena.Domain
+		hs := r.fill(t, s, 2*n, pointer)
+		r.leave(t, s, hs[:n]...)
+		r.arena.ClearExpired()
+		require.Zero(t, s.Pending())
+		hs = append(hs[n:], r.fill(t, s, n, pointer)...)
+		between := d.Pin()
+		r.leave(t, s, hs[:n]...)
+		s.Round(nil) // sealed, and in no batch
+		r.leave(t, s, hs[n:]...)
+		between.Unpin()
+		first := d.Pin()
+		r.arena.ClearExpired()
+		second := d.Pin()
+		first.Unpin()
+		r.arena.ClearExpired()
+		require.Zero(t, s.Pending())
+		second.Unpin()
+	}
+}
+
+// TestClearExpiredLeavesReplaysAlone: in an arena that replays it moves no slot, and begins no epoch.
+func TestClearExpiredLeavesReplaysAlone(t *testing.T) {
+	const n = 100
+	r := newRig(t, setup[*int]{slots: n, zero: true, replays: true})
+	s := r.shards[0]
+	r.leave(t, s, r.fill(t, s, n, pointer)...)
+	before := r.arena.Domain.NextEpoch()
+	r.arena.ClearExpired()
+	require.Equal(t, before, r.arena.Domain.NextEpoch())
+	require.Equal(t, n, s.Pending())
+}
+
+// TestShortGuardsDelayNoReclaiming: two calls of ClearExpired reclaim what was removed before, although
 // another guard is pinned at each. What was removed later stays, for the guard that may read it.
-func TestShortGuardsDelayNoClearing(t *testing.T) {
+func TestShortGuardsDelayNoReclaiming(t *testing.T) {
 	for _, set := range []setup[*int]{{}, {stampPerSlot: true}, {fifo: true}, {stampPerSlot: true, fifo: true}} {
 		for k, n := range []int{1, 63, 64, 100, 300, 1, 63, 64, 100, 300} {
 			seals := k < 5

@@ -10,7 +10,6 @@ import (
 // some.
 const (
 	ReclaimMost = reclaimMost
-	ClearMost   = clearMost
 	WaitingMost = waitingMost
 	SpliceLeast = spliceLeast
 	ReadyMost   = readyMost
@@ -109,25 +108,24 @@ func (s *shard) Round(target *shard) (visits int, unfinished bool) {
 	return r.visits, r.unfinished
 }
 
-// Goal is what Synchronize waits for in a shard. Reached asks without reclaiming, and Leave is leave.
+// Goal is what Synchronize waits for in a shard. Reached asks without reclaiming.
 type Goal = goal
 
 func (s *shard) Goal() *Goal {
 	s.lock()
 	defer s.unlock()
 	s.backlog.sealAll(&s.limbo)
-	return &goal{s, true, s.backlog.setGoal(&s.limbo)}
+	defer s.arena.Domain.EndEpoch()
+	return &goal{shard: s, set: true, number: s.backlog.setGoal(&s.limbo), ended: true}
 }
 
 func (s *shard) NewGoal() *Goal { return &goal{shard: s} }
-
-func (g *goal) Leave() { g.leave() }
 
 // Step is step, with its Resets.
 func (g *goal) Step() (unfinished, reached bool) {
 	r, reached := g.step()
 	if r.resets.n > 0 {
-		g.run(&r.resets)
+		r.resets.run()
 	}
 	return r.unfinished, reached
 }

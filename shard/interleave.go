@@ -34,7 +34,7 @@ const (
 // between two steps of a run.
 type Contents struct {
 	Free, Fresh, Limbo uint64         // the words
-	Lock, Clearing     unsafe.Pointer // while a thread holds one, the lists below are in its hands
+	Lock               unsafe.Pointer // while a thread holds it, the lists below are in its hands
 	Waiting, Ready     []List
 }
 
@@ -50,7 +50,7 @@ func (a *Arena) Inspect() (contents []Contents) {
 	for _, s := range a.shards() {
 		c := Contents{
 			Free: s.free.Head.Load(), Fresh: s.fresh.Word.Load(), Limbo: s.limbo.Head.Load(),
-			Lock: unsafe.Pointer(&s.mu), Clearing: unsafe.Pointer(&s.clearing),
+			Lock: unsafe.Pointer(&s.mu),
 		}
 		add := func(l *slots.Chain, stamp uint64) {
 			if l.N > 0 {
@@ -77,8 +77,9 @@ func (a *Arena) ShardsMade() (n int, lock unsafe.Pointer) {
 	return len(a.shards()), unsafe.Pointer(&a.verdicts.mu)
 }
 
-// KeepArrays makes an arena that was not used yet one that does not replay, and so keeps arrays if it may.
-func (a *Arena) KeepArrays() {
+// NotReplaying makes an arena that was not used yet one that does not replay: it keeps arrays if it may, and
+// ClearExpired reclaims.
+func (a *Arena) NotReplaying() {
 	a.Replays = false
 	for _, s := range a.shards() {
 		s.backlog.frontier.Init(a.Domain, false)

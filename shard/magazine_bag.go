@@ -170,15 +170,13 @@ func (m *Magazine) retireBag() {
 
 // retireByArrays makes the bag a batch of the shard's backlog, which has arrays. It reports false, and
 // has done nothing, if the arena keeps none, or has too many, if the bag is short, or if another
-// goroutine has the lock. It also does so while a goal is set (goal): the batch gets the number of the
-// last seal, so that calls which come later wait for it, and those that have come would wait for each
-// further one.
+// goroutine has the lock.
 func (m *Magazine) retireByArrays() bool {
 	s, n := m.shard, m.used-m.start
 	if !m.arena.keepsArrays() || n < spliceLeast || !s.tryLock() {
 		return false
 	}
-	if s.backlog.hasGoal() || int(s.backlog.size()+s.ready.size())+n > arraysMost {
+	if int(s.backlog.size()+s.ready.size())+n > arraysMost {
 		s.unlock()
 		return false
 	}

@@ -182,8 +182,7 @@ func (a *Arena) Order() []byte {
 	}
 	now := a.Domain.Epoch()
 	if o.stamped = a.Domain.NextEpoch() - now; !a.stampPerSlot {
-		// The collector may stamp the epoch at any moment (ClearExpired), and decides nothing by it: so
-		// it may have done that here. Snapshots do not differ by it either.
+		// Stats may have stamped the epoch, which decides nothing here. Snapshots do not differ by it either.
 		o.stamped = 1
 	}
 	r := recorder{arena: a, now: now, ok: true}

@@ -34,7 +34,6 @@ func (s *shard) tryLock() bool {
 		return false
 	}
 	cost.Lock()
-	s.clearing.Lock()
 	return true
 }
 
@@ -42,7 +41,6 @@ func (s *shard) tryLock() bool {
 func (s *shard) lock() {
 	cost.Lock()
 	s.mu.Lock()
-	s.clearing.Lock()
 }
 
 // unlock publishes how many slots wait and how many are ready, and unlocks.
@@ -50,7 +48,6 @@ func (s *shard) unlock() {
 	if kept := slots.Pack(s.backlog.size(), s.ready.size()); kept != s.kept.Load() {
 		s.kept.Store(kept)
 	}
-	s.clearing.Unlock()
 	s.mu.Unlock()
 }
 
@@ -147,7 +144,7 @@ func (r *round) run(s, target *shard, paid uint32) {
 	}
 	if b.seal(&s.limbo) && (!waited || target != nil && !r.moved && !b.blocked()) {
 		if oldest, _ := b.oldest(); target != nil || b.sealedBelow(oldest) { // after the seal: it speaks of what was unlinked before
-			r.visits += b.sort(oldest, r.limit-r.visits)
+			r.visits += b.enqueue(oldest, r.limit-r.visits)
 			r.release(oldest)
 		}
 	}
@@ -192,9 +189,8 @@ func (r *round) release(oldest uint64) {
 			continue
 		}
 		n := passed.N
-		if r.pass(passed); !b.stepped(n - passed.N) {
-			break
-		}
+		r.pass(passed)
+		b.stepped(n - passed.N)
 	}
 	r.unfinished = r.unfinished || r.resets.n > 0
 	r.deliver()

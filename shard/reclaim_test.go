@@ -231,7 +231,7 @@ func TestBatchesAreJoinedAndCut(t *testing.T) {
 				}
 			}
 			r.leave(t, s, h)
-			s.Goal().Leave()
+			s.Goal()
 			r.advance()
 		}
 		require.Less(t, s.Batches(), shard.WaitingMost)
@@ -357,54 +357,6 @@ func TestSynchronizeLooksAtItsContext(t *testing.T) {
 	r.leave(t, r.shards[0], r.fill(t, r.shards[0], n, number)...)
 	require.ErrorIs(t, r.arena.Synchronize(ctx), context.Canceled)
 	require.NoError(t, r.arena.Synchronize(context.Background()))
-}
-
-// TestClearExpiredZeroesWhatHasPassed, wherever it waits, and moves nothing: the order of reuse is
-// what it would be without. What a guard or a hold keeps stays.
-func TestClearExpiredZeroesWhatHasPassed(t *testing.T) {
-	const n = 3*shard.ClearMost + 1
-	for _, set := range []setup[*int]{{}, {stampPerSlot: true}, {fifo: true}, {stampPerSlot: true, fifo: true}} {
-		run := func(clearExpired bool) (order []uint32) {
-			set.slots, set.zero, set.shards = 2*n, true, 2
-			r := newRig(t, set)
-			s := r.shards[0]
-			hs := r.fill(t, s, 2*n, func(i int) *int { return &i })
-			early := r.arena.Domain.Pin()
-			held, _ := r.arena.Hold(hs[1])
-			r.remove(t, s, hs[:n-1]...) // most of them are in batches
-			r.leave(t, s, hs[n-1])      // in limbo
-			late := r.arena.Domain.Pin()
-			r.remove(t, s, hs[n:]...)
-			zeroed := func() (zero int) {
-				if clearExpired {
-					r.arena.ClearExpired()
-				}
-				for _, h := range hs {
-					if *slots.ValueOf[*int](r.arena.Slot(slots.Low(h))) == nil {
-						zero++
-					}
-				}
-				return zero
-			}
-			require.Zero(t, zeroed())
-			early.Unpin()
-			some := zeroed()
-			late.Unpin()
-			all := zeroed()
-			require.NotNil(t, *slots.ValueOf[*int](held.Slot()))
-			if clearExpired {
-				require.GreaterOrEqual(t, some, n-2*slots.Batch)
-				require.LessOrEqual(t, some, n-1)
-				require.Equal(t, 2*n-1, all)
-			}
-			r.arena.Drop(held)
-			testkit.Until(t, func() bool { return !s.Reclaim(s) })
-			order, _ = s.Order()
-			require.Len(t, order, 2*n)
-			return order
-		}
-		require.Equal(t, run(false), run(true))
-	}
 }
 
 // TestBatchThatPassesWholeIsAVisit: under FIFO a round passes no more batches than it may visit slots,

@@ -45,12 +45,8 @@ type shard struct {
 	_     [120]byte
 
 	// mu is held by code that fills free or fresh, and by code that seals limbo (I9). No user code
-	// runs under it. clearing is locked after it, and by ClearExpired alone (expired.go). The backlog is
-	// read and written under both, and by ClearExpired.
-	mu         atom.Mutex
-	clearing   atom.Mutex
-	clearCalls atom.Uint32 // how many there were; written by ClearExpired
-	known      known       // of limbo; ClearExpired's, under clearing
+	// runs under it. The backlog is read and written under it.
+	mu atom.Mutex
 
 	// misses counts how often a goroutine whose hint leads here met another here.
 	//

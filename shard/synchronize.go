@@ -10,8 +10,8 @@ import (
 
 // goal is what Synchronize waits for in one shard: that all slots have been reclaimed that were in
 // limbo, or sealed, when its first step began. Seals are numbered. A batch has the least number of a
-// seal that had one of its slots, and so has a run of Resets. From the first step on, a batch with
-// slots from before gets none from later seals (fences), so what is removed later does not put the
+// seal that had one of its slots, and so has a run of Resets. When that seal is made, the goal ends the
+// epoch. So slots that are removed later have other stamps, come into other batches, and do not put the
 // goal off (L13).
 //
 // The naive goal is that nothing waits any more. Other goroutines go on removing. The wrong version
@@ -21,17 +21,13 @@ type goal struct {
 	shard  *shard
 	set    bool
 	number uint64 // the last seal that it waits for; perhaps it is yet to come
+	ended  bool   // the epoch of that seal has ended
 }
 
 // Synchronize waits until everything that was removed before the call has been reclaimed, except
 // what magazines and holds keep. If ctx is done before, it returns ctx's error.
 func (a *Arena) Synchronize(ctx context.Context) error {
 	var goals []goal // those that were not reached at once
-	defer func() {
-		for i := range goals {
-			goals[i].leave()
-		}
-	}()
 	for _, s := range a.shards() {
 		g := goal{shard: s}
 		if !g.reached(ctx) {
@@ -55,7 +51,7 @@ func (g *goal) reached(ctx context.Context) bool {
 		r, reached := g.step()
 		work += r.visits + int(r.resets.n)
 		if r.resets.n > 0 {
-			g.run(&r.resets)
+			r.resets.run()
 		}
 		if reached {
 			return true
@@ -66,7 +62,7 @@ func (g *goal) reached(ctx context.Context) bool {
 	}
 }
 
-// step is a round, after which the goal may be reached. The first one sets the goal. r.more is
+// step is a round, after which the goal may be reached. The first one sets the goal. r.unfinished is
 // whether another one would bring the goal nearer at once.
 func (g *goal) step() (r round, reached bool) {
 	s := g.shard
@@ -76,60 +72,32 @@ func (g *goal) step() (r round, reached bool) {
 		g.set, g.number = true, s.backlog.setGoal(&s.limbo)
 	}
 	r.run(s, nil, s.fill())
-	if reached = s.backlog.reached(g.number); reached {
-		g.end()
+	if !g.ended && s.backlog.isSealed(g.number) {
+		s.arena.Domain.EndEpoch()
+		g.ended = true
 	}
+	reached = s.backlog.reached(g.number)
 	// What has passed lies before what waits for a guard. Nothing that is removed later comes there.
 	r.unfinished = r.unfinished || s.backlog.unsortedOf(g.number)
 	return r, reached
-}
-
-// run runs Resets. If one does not return, nobody waits for the goal any more.
-func (g *goal) run(r *resets) {
-	returned := false
-	defer func() {
-		if !returned {
-			g.leave()
-		}
-	}()
-	r.run()
-	returned = true
-}
-
-// leave ends a goal, if it is set, for a caller that waits for it no more. Its fence would keep
-// batches apart.
-func (g *goal) leave() {
-	if g.set {
-		g.shard.lock()
-		defer g.shard.unlock()
-		g.end()
-	}
-}
-
-// end is leave under the lock.
-func (g *goal) end() {
-	g.shard.backlog.dropGoal(g.number)
-	g.set = false
 }
 
 // What a backlog knows of goals.
 
 // setGoal seals limbo if it can, for a Synchronize. It returns the number of the last seal that has a
 // slot of those that were removed before. That is the next one, if the one before is not enqueued yet.
-// Until dropGoal, batches up to that number get no slots of later seals.
+// Where magazines retire batches, which count as seals too, a seal is enqueued as a whole: then the round
+// that follows under the same lock makes the next one.
 func (b *backlog) setGoal(limbo *slots.Limbo) (number uint64) {
-	if number = b.seals + 1; b.unsorted() == 0 || limbo.Size() == 0 {
-		b.seal(limbo)
-		number = b.seals
+	if b.unsorted() > 0 && limbo.Size() > 0 {
+		return b.seals + 1
 	}
-	b.waiting.setFence(number)
-	return number
+	b.seal(limbo)
+	return b.seals
 }
 
-func (b *backlog) dropGoal(number uint64) { b.waiting.dropFence(number) }
-
-// hasGoal reports whether a goal is set.
-func (b *backlog) hasGoal() bool { return b.waiting.hasFence() }
+// isSealed reports whether the seal with that number was made.
+func (b *backlog) isSealed(number uint64) bool { return b.seals >= number }
 
 // unsortedOf reports whether slots of the seal with that number, or of one before, are not enqueued,
 // or not even sealed.

@@ -41,7 +41,7 @@ func TestGoalsAreReachedWhileOthersRemove(t *testing.T) {
 				if stalls {
 					g.Unpin()
 				}
-				for goal.Leave(); s.Reclaim(nil); {
+				for s.Reclaim(nil) {
 				}
 				requireFinished(t, s)
 			}

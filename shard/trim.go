@@ -53,7 +53,6 @@ func (a *Arena) Trim() int64 {
 	for _, s := range a.shards() {
 		g := goal{shard: s}
 		g.reached(context.Background())
-		g.leave()
 	}
 	return a.trim()
 }

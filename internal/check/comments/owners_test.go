@@ -79,8 +79,7 @@ func TestOwnersAloneUseTheirWords(t *testing.T) {
 			{"SpareArrays", []string{"array.go"}}, {"Timeline", []string{"timeline.go"}},
 		}},
 		{"shard", []owner{
-			{"backlog", []string{"backlog.go", "synchronize.go", "expired.go"}}, {"batches", []string{"batches.go", "expired.go"}},
-			{"ready", []string{"ready.go"}}, {"known", []string{"expired.go"}},
+			{"backlog", []string{"backlog.go", "synchronize.go"}}, {"batches", []string{"batches.go"}}, {"ready", []string{"ready.go"}},
 			{"recycler", []string{"clean.go"}}, {"affinity", []string{"affinity.go"}},
 		}},
 	} {

@@ -141,8 +141,9 @@ func (d *drawer) options() {
 		// With this capacity a Worker has eight slots in reach; it has none in small ones.
 		s.FIFO, s.Capacity = false, among(d, 0, 128, 128, 128)
 		d.workersMost = among(d, 1, 2, 2, 3)
-		s.Arrays = s.Capacity == 0
+		s.NoReplay = s.Capacity == 0
 	}
+	s.NoReplay = s.NoReplay || d.odds(30)
 	if d.odds(10) {
 		s.MaxLimbo = 1 + d.IntN(3)
 	}
@@ -186,7 +187,7 @@ func (d *drawer) ops(h *hand, n int, end string) (list []op) {
 // and one by one they seldom meet.
 func (d *drawer) phrase(h *hand) []op {
 	out := newOp(verbOf("RemoveBatch"))
-	if d.p.Arrays && len(h.w) > 0 && d.odds(50) {
+	if d.p.NoReplay && len(h.w) > 0 && d.odds(50) {
 		return d.givesAway(h)
 	}
 	switch d.IntN(4) {

@@ -131,7 +131,7 @@ func (w *world) locateIn(c shard.Contents) {
 	if n := w.chain(slots.Low(c.Limbo), -1, inLimbo); uint32(n) != slots.Generation(c.Limbo) {
 		w.misplaced("limbo says %d slots and has %d", slots.Generation(c.Limbo), n)
 	}
-	if !w.r.Locked(c.Lock) && !w.r.Locked(c.Clearing) {
+	if !w.r.Locked(c.Lock) {
 		for _, l := range c.Waiting {
 			w.chain(l.First, int(l.N), isWaiting)
 			w.repeats(l)

@@ -35,7 +35,7 @@ type settings struct {
 	Capacity, Shards, MaxLimbo int
 	FIFO, Preallocate, Reset   bool
 	Plain                      bool // values have no pointers
-	Arrays                     bool // what Workers retire has arrays, if it may
+	NoReplay                   bool // the pool does not replay: what Workers retire has arrays, if it may, and the collector reclaims
 	Copying                    bool // Get copies without a pin
 	Page                       int  // slots of a page, at most
 	Unit                       int  // slots of the first page, from which pages grow; 0: Page
@@ -112,8 +112,8 @@ func (p *program) setup(r *interleave.Run) {
 	if p.Plain {
 		Arena(w.p).Pointers = false
 	}
-	if p.Arrays {
-		Arena(w.p).KeepArrays()
+	if p.NoReplay {
+		Arena(w.p).NotReplaying()
 	}
 	CopyWithoutPin(p.Copying)
 	if p.Spreads {
