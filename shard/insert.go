@@ -134,8 +134,9 @@ const (
 
 // scans returns how many times a search for a slot may scan the pin cells. If there are thousands
 // of guards, it returns 0 for most searches, so that one scan serves many of them, as it serves many
-// removals (reclaimPast). A search without a scan goes on to other shards and to new memory. A scan in each would take a hundred times
-// as long as the insertion does. An insertion that would be refused scans whatever it costs.
+// removals (reclaimPast). A search without a scan takes what the last one spoke of, and goes on to other shards
+// and to new memory. A scan in each would take a hundred times as long as the insertion does. An insertion
+// that would be refused scans whatever it costs.
 func (s *shard) scans() int {
 	cells := uint32(s.backlog.scanPrice())
 	if cells <= freeCells {
@@ -147,20 +148,19 @@ func (s *shard) scans() int {
 	return 0
 }
 
-// reclaimFrom reclaims in o for s if o has slots that are ready, or at least n that wait and a scan
-// is left. It returns a slot that came free, if there is one.
+// reclaimFrom reclaims in o for s if o has slots that are ready, or at least n that wait. If no scan is
+// left, it goes by the last one. It returns a slot that came free, if there is one.
 func (s *shard) reclaimFrom(o *shard, n int, scans *int) (*slots.Hook, uint64) {
 	waiting, ready := o.pending()
 	if ready == 0 && waiting < n || !o.tryLock() {
 		return nil, 0
 	}
+	paid := uint32(0) // for a scan: without, what the last one spoke of is released
 	if *scans > 0 {
 		*scans--
-		o.reclaimAndUnlock(s, o.fill())
-	} else {
-		o.refill(s)
-		o.unlock()
+		paid = o.fill()
 	}
+	o.reclaimAndUnlock(s, paid)
 	return o.recipient(s).pop()
 }
 

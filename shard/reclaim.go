@@ -53,12 +53,16 @@ func (s *shard) unlock() {
 
 // reclaimAndUnlock moves slots from limbo to the freelist of target, or of their home if target is nil;
 // under FIFO, to the shard's own. The caller holds the lock, and loses it. So many removals pay for the
-// round. Where it finds Resets to run, it goes on to the next ones. It reports whether another call would
-// move more at once.
+// round. If none do, it has no scan. Where it finds Resets to run, it goes on to the next ones. It reports
+// whether another call would move more at once.
 func (s *shard) reclaimAndUnlock(target *shard, paid uint32) (unfinished bool) {
 	limit := s.arena.resetsPaid(paid)
 	var r round
-	r.runAndUnlock(s, target, paid)
+	if paid > 0 {
+		r.runAndUnlock(s, target, paid)
+	} else {
+		r.nextAndUnlock(s, target)
+	}
 	for n := uint32(0); r.resets.n > 0; r.nextAndUnlock(s, target) {
 		r.resets.run()
 		if n += r.resets.n; !r.unfinished || n >= limit || !s.tryLock() {
@@ -112,9 +116,10 @@ func (r *round) runAndUnlock(s, target *shard, paid uint32) {
 	r.unfinished = r.unfinished || s.backlog.unsorted() > 0
 }
 
-// nextAndUnlock takes the next slots for Resets, of what the last scan spoke of.
+// nextAndUnlock releases what the last scan spoke of, or takes the next of these slots for Resets.
 //
-// The wrong version makes another round. Then each sixteen Resets cost a scan.
+// The wrong version makes another round, or leaves these slots to the next call that scans. Then each
+// sixteen Resets cost a scan.
 func (r *round) nextAndUnlock(s, target *shard) {
 	defer s.unlock()
 	*r = round{}

@@ -35,6 +35,7 @@ type program struct {
 	pins    bool // each request pins
 	held    bool // a Ref stands, so each slot that passes is visited
 	once    bool // all guards are unpinned at once, and not the oldest first
+	renews  bool // each request unpins the oldest guard, and pins another
 	calls   int
 }
 
@@ -49,8 +50,8 @@ const (
 
 func (p *program) String() string {
 	o := &p.opts
-	return fmt.Sprintf("Capacity=%d MaxLimbo=%d Shards=%d FIFO=%t Preallocate=%t Reset=%t guards=%d/%d waiting=%d workers=%d/%d pins=%t held=%t once=%t calls=%d",
-		o.Capacity, o.MaxLimbo, o.Shards, o.Reuse == pool.FIFO, o.Preallocate, o.Reset != nil, p.guards, p.when, p.waiting, p.workers, p.burst, p.pins, p.held, p.once, p.calls)
+	return fmt.Sprintf("Capacity=%d MaxLimbo=%d Shards=%d FIFO=%t Preallocate=%t Reset=%t guards=%d/%d waiting=%d workers=%d/%d pins=%t held=%t once=%t renews=%t calls=%d",
+		o.Capacity, o.MaxLimbo, o.Shards, o.Reuse == pool.FIFO, o.Preallocate, o.Reset != nil, p.guards, p.when, p.waiting, p.workers, p.burst, p.pins, p.held, p.once, p.renews, p.calls)
 }
 
 // judge counts what calls did and cost.
@@ -294,6 +295,10 @@ func (c *run) request(i int) {
 		g.Pointer(c.hs[k])
 		g.Unpin()
 	}
+	if c.program.renews && len(c.open) > 0 {
+		c.unpin(1)
+		c.open = append(c.open, c.pool.Pin())
+	}
 	if w := i % (len(c.workers) + 1); w > 0 {
 		w := c.workers[w-1]
 		c.removal(1, true, func() { c.must(w.Remove(c.hs[k])) })
@@ -384,6 +389,8 @@ var known = map[string]program{
 	"a Worker's bursts":       {opts: options{Shards: 1, MaxLimbo: 10_000_000}, workers: 1, burst: 60_000, held: true, calls: 4}, // without arrays: they go by limbo
 	"batches that pass":       {opts: options{MaxLimbo: 100, Shards: 1, Reuse: pool.FIFO}, guards: 10_000, when: apart, once: true, pins: true, calls: 10_100},
 	"batches in a fixed list": {opts: options{Capacity: 200_000, Preallocate: true, Shards: 1}, guards: 400, when: apart, calls: 1000},
+	"Resets, guards renewed":  {opts: options{Capacity: 500, Shards: 1, Reset: func(*value) {}}, guards: 10_000, renews: true, calls: 60_000},
+	"Resets of a few calls":   {opts: options{Shards: 1, Reset: func(*value) {}}, guards: 10_000, when: young, calls: 4000},
 	"Resets":                  {opts: options{Shards: 1, Reset: func(*value) {}}, guards: 10_000, when: young, calls: 100_000},
 }
 
@@ -398,7 +405,7 @@ func draw(rnd *rand.Rand) *program {
 	pick := func(of ...int) int { return of[rnd.IntN(len(of))] }
 	p := &program{
 		guards: pick(0, 1, 10, 100, 1000, 10_000), when: when(rnd.IntN(3)), waiting: pick(0, 0, 500, 5000, 30_000),
-		workers: pick(0, 0, 1, 3), burst: pick(0, 1000, 30_000), pins: rnd.IntN(2) > 0, held: rnd.IntN(4) == 0, once: rnd.IntN(2) > 0, calls: pick(4000, 20_000),
+		workers: pick(0, 0, 1, 3), burst: pick(0, 1000, 30_000), pins: rnd.IntN(2) > 0, held: rnd.IntN(4) == 0, once: rnd.IntN(2) > 0, renews: rnd.IntN(4) == 0, calls: pick(1000, 4000, 20_000),
 	}
 	p.opts.Shards = pick(1, 1, 2, 4)
 	switch rnd.IntN(3) {
