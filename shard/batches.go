@@ -102,14 +102,17 @@ func join(a, b *batch) bool {
 }
 
 // putBack gives back slots of a run that wait again, before the others. They join the rest of their batch,
-// if that is there, and no other: a Synchronize may wait for them alone.
+// if that is there: a Synchronize may wait for them alone. They also join a batch that has older slots. The
+// wrong version puts them before it: then a late pin between the two delays the older slots too.
 func (l *batches) putBack(left slots.Stamped[batch]) {
 	k := l.Find(left.Stamp)
-	if k < l.Len() && l.Entry(k).Body.number == left.Body.number && l.Entry(k).Body.leastStamp <= left.Stamp {
-		rest := &l.Entry(k).Body
-		join(&left.Body, rest)
-		*rest = left.Body
-		return
+	if k < l.Len() {
+		next := &l.Entry(k).Body
+		if next.leastStamp < left.Stamp || next.leastStamp == left.Stamp && next.number == left.Body.number {
+			join(&left.Body, next)
+			*next = left.Body
+			return
+		}
 	}
 	l.Insert(k, left.Stamp, left.Body)
 }
