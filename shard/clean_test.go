@@ -255,3 +255,62 @@ func TestWhatSeveralResetsLeftStaysApart(t *testing.T) {
 		require.Equal(t, runs*n, s.Free())
 	}
 }
+
+// TestWhatAResetLeftKeepsTheLeastStamp: a slot that comes back from a Reset that failed is joined to a
+// batch that has an older slot. A guard between the two does not delay that one.
+func TestWhatAResetLeftKeepsTheLeastStamp(t *testing.T) {
+	const n, early, older, late, own, younger = shard.WaitingMost + 9, 102, 103, 104, 105, 107 // epochs
+	began, fail, fails := make(chan struct{}), make(chan struct{}), true
+	r := newRig[uint64](t, setup[uint64]{slots: n, stampPerSlot: true, reset: func(*uint64) {
+		if fails {
+			fails = false
+			close(began)
+			<-fail
+			panic("once")
+		}
+	}})
+	s, d := r.shards[0], r.arena.Domain
+	hs := r.fill(t, s, n, number)
+	r.setEpoch(own)
+	g := d.Pin()
+	r.leave(t, s, hs[:2]...)
+	for range 3 {
+		s.Round(nil) // into a batch, by their stamps
+	}
+	g.Unpin()
+	ended := make(chan any)
+	go func() {
+		defer func() { ended <- recover() }()
+		for {
+			s.Round(nil)
+		}
+	}()
+	testkit.Soon(t, began)
+	r.setEpoch(early)
+	g = d.Pin()
+	for i, h := range hs[2:] {
+		stamp := uint64(older)
+		if i > 0 {
+			stamp = uint64(younger + i)
+		}
+		r.setEpoch(stamp)
+		r.leave(t, s, h)
+		s.Goal() // seals
+	}
+	require.Less(t, s.Batches(), shard.WaitingMost, "they are joined")
+	close(fail)
+	require.Equal(t, "once", testkit.Soon(t, ended)) // of one; the other waits again
+	r.setEpoch(late)
+	between := d.Pin() // as if it had loaded the epoch then
+	defer between.Unpin()
+	r.setEpoch(younger + n)
+	g.Unpin()
+	_, h, err := s.Claim()
+	require.NoError(t, err)
+	require.Contains(t, lows(hs[:2]), slots.Low(h), "whose Reset failed")
+	_, h, err = s.Claim()
+	require.NoError(t, err)
+	require.Equal(t, text(slots.Reborn(hs[2])), text(h))
+	_, _, err = s.Claim()
+	require.ErrorIs(t, err, shard.ErrStalled)
+}
