@@ -9,7 +9,6 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
-	"path"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -99,7 +98,7 @@ func callsOf(t *testing.T, folder string, files []string) (product *types.Packag
 	called = map[string]bool{}
 	for e, s := range info.Selections {
 		m, ok := s.Obj().(*types.Func)
-		if !ok || !slices.Contains(files, path.Base(filepath.ToSlash(fset.Position(e.Pos()).Filename))) {
+		if !ok || !slices.Contains(files, filepath.Base(fset.Position(e.Pos()).Filename)) {
 			continue
 		}
 		switch of := m.Signature().Recv().Type(); {
