@@ -117,6 +117,7 @@ const short = 100 * time.Millisecond
 // part is tests that run in one process.
 type part struct {
 	pattern string
+	skip    string        // the pattern of those of them that fail without a mutant too
 	limit   time.Duration // the machine may do much else
 }
 
