@@ -36,6 +36,59 @@ type Calls[T any] struct {
 	waiters sync.Pool              // of *waiter[T], to be used again
 	closed  atom.Pointer[error]    // refers to the first Close's error; nil before
 	made    time.Time              // when New made it, or zero without Options.Ages
+
+	mu       atom.Mutex
+	sleepers map[*sleeper[T]]context.CancelFunc // under mu: what wakes each StartWait that sleeps
+}
+
+// sleeper is the context of a StartWait, which ends with the user's, and at Close. That ends no call
+// whose place is free at once: an open loop of All keeps all places. Most calls never sleep, so what
+// wakes one is made when the table asks for Done.
+type sleeper[T any] struct {
+	context.Context
+	calls *Calls[T]
+	woken context.Context // nil before Done
+}
+
+func (s *sleeper[T]) Done() <-chan struct{} {
+	if s.woken == nil {
+		woken, wake := context.WithCancel(s.Context)
+		s.woken = woken
+		s.calls.wakes(s, wake)
+	}
+	return s.woken.Done()
+}
+
+func (s *sleeper[T]) Err() error {
+	if s.calls.closed.Load() != nil {
+		return context.Canceled
+	}
+	return s.Context.Err()
+}
+
+// wakes notes what wakes a sleeper. Either Close finds it, or it finds closed.
+func (c *Calls[T]) wakes(s *sleeper[T], wake context.CancelFunc) {
+	c.mu.Lock()
+	if c.sleepers == nil {
+		c.sleepers = make(map[*sleeper[T]]context.CancelFunc)
+	}
+	c.sleepers[s] = wake
+	c.mu.Unlock()
+	if c.closed.Load() != nil {
+		wake()
+	}
+}
+
+// awake forgets a sleeper whose wait has ended.
+func (c *Calls[T]) awake(s *sleeper[T]) {
+	if s.woken == nil {
+		return
+	}
+	c.mu.Lock()
+	wake := c.sleepers[s]
+	delete(c.sleepers, s)
+	c.mu.Unlock()
+	wake()
 }
 
 // waiter is where one call after the other waits.
@@ -139,7 +192,11 @@ func (c *Calls[T]) Start() (Call[T], error) {
 // Calls that wait are served in the order in which they came. When ctx is done, the error wraps
 // ctx's cause and pool.ErrFull. After Close, StartWait returns Close's error.
 func (c *Calls[T]) StartWait(ctx context.Context) (Call[T], error) {
-	return c.start(ctx, func(w *waiter[T]) (pool.Handle[*waiter[T]], error) { return c.live.InsertWait(ctx, w) })
+	return c.start(ctx, func(w *waiter[T]) (pool.Handle[*waiter[T]], error) {
+		s := &sleeper[T]{Context: ctx, calls: c}
+		defer c.awake(s)
+		return c.live.InsertWait(s, w)
+	})
 }
 
 // start starts a call with a waiter that insert inserts. ctx is what insert waits with.
@@ -177,6 +234,9 @@ func (r *refusal) Unwrap() error { return r.err }
 
 func (r *refusal) Error() string {
 	text := fmt.Sprintf("pending: full; outstanding calls: %d, as many as Capacity", r.capacity)
+	if errors.Is(r.err, pool.ErrStalled) {
+		text = fmt.Sprintf("pending: full until a loop of All ends, which keeps the places of calls that have ended; Capacity: %d", r.capacity)
+	}
 	if r.cause != nil {
 		text += ": " + r.cause.Error()
 	}
@@ -226,6 +286,11 @@ func (c *Calls[T]) Close(err error) {
 	err = cmp.Or(err, ErrClosed)
 	c.closed.CompareAndSwap(nil, &err)
 	c.FailAll(*c.closed.Load())
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, wake := range c.sleepers {
+		wake()
+	}
 }
 
 // Len returns the number of outstanding calls. It reads every slot that has memory, which takes 1

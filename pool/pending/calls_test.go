@@ -228,3 +228,40 @@ func TestCallsArePrintedBesideCalls(t *testing.T) {
 	})
 	require.Equal(t, "*pending.Calls[int]: 100 calls", fmt.Sprint(c))
 }
+
+// TestCloseEndsAStartWaitBesideAnOpenLoop, which keeps the places of the calls that Close ends. Until the loop
+// ends, a Start is refused, and its error does not tell of calls that have ended.
+func TestCloseEndsAStartWaitBesideAnOpenLoop(t *testing.T) {
+	c := pending.Must[int](&pending.Options{Capacity: 4, Shards: 1})
+	for range 4 {
+		_, err := c.Start()
+		require.NoError(t, err)
+	}
+	_, err := c.Start()
+	require.EqualError(t, err, "pending: full; outstanding calls: 4, as many as Capacity")
+	for k := range c.All() {
+		k.Cancel()
+		c.FailAll(nil)
+		require.Zero(t, c.Len())
+		_, err := c.Start()
+		require.ErrorIs(t, err, pool.ErrFull)
+		require.EqualError(t, err, "pending: full until a loop of All ends, which keeps the places of calls that have ended; Capacity: 4")
+
+		ended := make(chan error)
+		for range 3 {
+			go func() {
+				_, err := c.StartWait(t.Context())
+				ended <- err
+			}()
+		}
+		testkit.Until(t, func() bool { return c.Stats().Waiting == 3 })
+		closing := errors.New("closing")
+		c.Close(closing)
+		testkit.Within(t, func() {
+			for range 3 {
+				require.ErrorIs(t, <-ended, closing)
+			}
+		})
+		break
+	}
+}
