@@ -38,7 +38,7 @@ func serve(w http.ResponseWriter, r *http.Request) {
 	default:
 		header.Set("Content-Type", "text/html; charset=utf-8")
 		header.Set("Content-Security-Policy", policy)
-		err = pageTemplate.Execute(&b, current())
+		err = render(&b)
 	}
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)

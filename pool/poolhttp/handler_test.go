@@ -4,13 +4,16 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"reflect"
 	"regexp"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -158,3 +161,27 @@ func TestPageShowsWhoHoldsWhat(t *testing.T) {
 }
 
 func forgetful(p *pool.Pool[int]) pool.Guard[int] { return p.Pin() }
+
+// TestLargePagesAreAskedForSeldom: what the page's text costs counts, not only the figures.
+func TestLargePagesAreAskedForSeldom(t *testing.T) {
+	p := pool.Must[int](nil)
+	for n := 1; ; n *= 2 {
+		for i := range n {
+			name := fmt.Sprint(strings.Repeat("<&>", 10_000), i)
+			poolhttp.Register(name, p)
+			defer poolhttp.Unregister(name)
+		}
+		began, w := time.Now(), httptest.NewRecorder()
+		poolhttp.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
+		took := time.Since(began)
+		if took < 300*time.Millisecond {
+			continue
+		}
+		every := regexp.MustCompile(`data-every="([0-9]+)"`).FindStringSubmatch(w.Body.String())
+		require.NotNil(t, every)
+		milliseconds, err := strconv.Atoi(every[1])
+		require.NoError(t, err)
+		require.Greater(t, milliseconds, int(10*took.Milliseconds()), "the page took %v", took)
+		return
+	}
+}

@@ -1,6 +1,7 @@
 package poolhttp
 
 import (
+	"bytes"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
@@ -43,7 +44,6 @@ type page struct {
 	Program string
 	At      time.Time
 	Took    time.Duration // to collect the figures of all pools
-	Every   int64         // milliseconds from one request to the next
 	Bytes   int64
 	Stacks  bool // whether a pool tells who holds what
 	Pools   []card
@@ -94,9 +94,26 @@ func current() page {
 		v.Stacks = v.Stacks || c.Open != ""
 	}
 	v.Took = time.Since(v.At)
-	v.Every = max(every, 20*v.Took).Milliseconds() // an open page costs at most a twentieth of a processor
 	v.Took = v.Took.Round(time.Microsecond)
 	return v
+}
+
+// pause takes the place of the pause in a page whose text is not finished.
+const pause = "data-every=\"0\""
+
+// render writes the page. What it costs as a whole decides how often a browser asks for it again: an open
+// page takes at most a twentieth of a processor.
+func render(b *bytes.Buffer) error {
+	began := time.Now()
+	var text bytes.Buffer
+	if err := pageTemplate.Execute(&text, current()); err != nil {
+		return err
+	}
+	before, after, _ := bytes.Cut(text.Bytes(), []byte(pause))
+	b.Write(before)
+	fmt.Fprintf(b, "data-every=\"%d\"", max(every, 20*time.Since(began)).Milliseconds())
+	b.Write(after)
+	return nil
 }
 
 // cardOf returns the card of a pool that has these figures.

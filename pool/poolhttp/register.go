@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"iter"
 	"maps"
+	"math"
 	"reflect"
 	"runtime"
 	"slices"
@@ -64,7 +65,8 @@ func Register[T any](name string, p *pool.Pool[T]) {
 //	poolhttp.RegisterSource("enemies", store) // a *dense.Store[Enemy]
 //
 // The page, the JSON and the collectors show its figures as a pool's, under the type S. Figures that
-// it has not are 0. If it has the method OldestAge of pending.Calls, the page and the JSON show that too.
+// it has not are 0. The registry holds it weakly too. But an S of less than 16 bytes without pointers may share its
+// memory with other values, and stay registered as long as they: Unregister it. If it has the method OldestAge of pending.Calls, the page and the JSON show that too.
 func RegisterSource[S any, P Source[S]](name string, s P) {
 	if s == nil {
 		panic("poolhttp: RegisterSource of a nil pointer")
@@ -141,6 +143,9 @@ func registered() iter.Seq2[*entry, figured] {
 // these figures last.
 func (e *entry) look(p figured) (pool.Stats, history) {
 	st := p.Stats()
+	if math.IsNaN(st.Worn) || math.IsInf(st.Worn, 0) {
+		st.Worn = 0 // of a Source: JSON has no such numbers, and one would hide all pools
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return st, e.past.add(sampled(time.Now(), st))

@@ -5,6 +5,7 @@ package poolhttp_test
 import (
 	"encoding/json"
 	"maps"
+	"math"
 	"net/http/httptest"
 	"regexp"
 	"runtime"
@@ -216,4 +217,22 @@ func TestPageShowsTheOldestCall(t *testing.T) {
 	require.False(t, page || age != 0, "the calls have no ages")
 	call.Cancel()
 	runtime.KeepAlive(ageless)
+}
+
+// wrong is a Source with a figure that JSON has not.
+type wrong struct{ worn float64 }
+
+func (w *wrong) Stats() pool.Stats { return pool.Stats{Live: 3, Worn: w.worn} }
+
+// TestNumbersThatJSONHasNot of one Source hide no others.
+func TestNumbersThatJSONHasNot(t *testing.T) {
+	for _, worn := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		w := &wrong{worn}
+		poolhttp.RegisterSource("wrong", w)
+		b, err := json.Marshal(poolhttp.Vars())
+		require.NoError(t, err)
+		require.Contains(t, string(b), `"wrong"`)
+		poolhttp.Unregister("wrong")
+		runtime.KeepAlive(w)
+	}
 }

@@ -7,6 +7,8 @@ package poolotel
 import (
 	"context"
 	"errors"
+	"reflect"
+	"sync"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
@@ -32,7 +34,61 @@ const prefix = "coatcheck.pool."
 //
 // A collection costs one call of [pool.Pool.Stats] for each pool. The counters restart
 // when another pool gets the name.
+//
+// If Observe is called for a provider again, the pools are observed once, until all of its
+// registrations are unregistered.
 func Observe(provider metric.MeterProvider) (metric.Registration, error) {
+	if !reflect.TypeOf(provider).Comparable() {
+		return observe(provider)
+	}
+	observed.Lock()
+	defer observed.Unlock()
+	of := observed.by[provider]
+	if of == nil {
+		registered, err := observe(provider)
+		if err != nil {
+			return nil, err
+		}
+		of = &observation{Registration: registered, provider: provider}
+		observed.by[provider] = of
+	}
+	of.users++
+	return &user{observation: of}, nil
+}
+
+// observed has the observations of all providers.
+var observed = struct {
+	sync.Mutex
+	by map[metric.MeterProvider]*observation
+}{by: map[metric.MeterProvider]*observation{}}
+
+// observation is that of a provider, which several calls of Observe share. Two would add up.
+type observation struct {
+	metric.Registration
+	provider metric.MeterProvider
+	users    int
+}
+
+// user is what a call of Observe returns.
+type user struct {
+	*observation
+	once sync.Once
+}
+
+// Unregister ends the observation if no other call of Observe shares it. A second one does nothing.
+func (u *user) Unregister() (err error) {
+	u.once.Do(func() {
+		observed.Lock()
+		defer observed.Unlock()
+		if u.users--; u.users == 0 {
+			delete(observed.by, u.provider)
+			err = u.Registration.Unregister()
+		}
+	})
+	return err
+}
+
+func observe(provider metric.MeterProvider) (metric.Registration, error) {
 	meter := provider.Meter("coatcheck/pool/metrics/poolotel")
 	var (
 		errs     []error

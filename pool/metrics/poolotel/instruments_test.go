@@ -114,3 +114,32 @@ func ExampleObserve() {
 	fmt.Println(err, all.ScopeMetrics[0].Metrics[0].Name, p.Len())
 	// Output: <nil> coatcheck.pool.slot.count 1
 }
+
+// TestObserveTwice: the figures are those of one Observe, until the last registration ends.
+func TestObserveTwice(t *testing.T) {
+	p := pool.Must[int](nil)
+	for range 3 {
+		_, err := p.Insert(1)
+		require.NoError(t, err)
+	}
+	poolhttp.Register("twice", p)
+	defer poolhttp.Unregister("twice")
+	reader := sdk.NewManualReader()
+	provider := sdk.NewMeterProvider(sdk.WithReader(reader))
+	live := func() float64 { return collect(t, reader, "twice")["coatcheck.pool.slot.count {slot} up-downlive"] }
+	first, err := poolotel.Observe(provider)
+	require.NoError(t, err)
+	require.Equal(t, 3.0, live())
+	second, err := poolotel.Observe(provider)
+	require.NoError(t, err)
+	require.Equal(t, 3.0, live())
+	require.NoError(t, first.Unregister())
+	require.NoError(t, first.Unregister(), "a second time does nothing")
+	require.Equal(t, 3.0, live())
+	require.NoError(t, second.Unregister())
+	require.Zero(t, live())
+	third, err := poolotel.Observe(provider)
+	require.NoError(t, err)
+	require.Equal(t, 3.0, live())
+	require.NoError(t, third.Unregister())
+}
