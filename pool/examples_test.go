@@ -362,7 +362,7 @@ func ExampleHandle_UnmarshalText() {
 	// Output:
 	// {"From":"42@7","To":"none"}
 	// <nil> 42 true
-	// pool: handle "42@8": want "none", or index@generation in decimal, with an odd generation
+	// pool: handle "42@8": want "none", or index@generation in decimal, with an odd generation up to 4294967293
 }
 
 func ExampleGuard_All() {

@@ -34,7 +34,7 @@ func ExamplePool_MustGet() {
 	p.MustGet(h)
 	// Output:
 	// umbrella
-	// pool: MustGet: handle 0@1 is not live
+	// pool: MustGet: handle 0@1 is not live; Pool[string]
 }
 
 // With the tag coatcheck_debug, the text goes on with who inserted the values,

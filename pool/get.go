@@ -151,9 +151,9 @@ func (p *Pool[T]) MustGet(h Handle[T]) T {
 	v, ok := p.Get(h)
 	if !ok {
 		if debugging {
-			panic(fmt.Sprintf("pool: MustGet: handle %v is not live: %s", h, p.Explain(h)))
+			panic(fmt.Sprintf("pool: MustGet: handle %v is not live; %s: %s", h, nameOf[T](), p.Explain(h)))
 		}
-		panic(fmt.Sprintf("pool: MustGet: handle %v is not live", h))
+		panic(fmt.Sprintf("pool: MustGet: handle %v is not live; %s", h, nameOf[T]()))
 	}
 	return v
 }

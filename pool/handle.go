@@ -61,8 +61,8 @@ func format(f fmt.State, verb rune, h uint64) {
 	}
 }
 
-// AppendText appends the text of String to b. It returns an error if the generation is even and h is
-// not zero, since ParseHandle would refuse the text: no pool issues such a handle.
+// AppendText appends the text of String to b. It returns an error if h is not zero and the
+// generation is even, or above 2^32−3, since ParseHandle would refuse the text: no pool issues such a handle.
 func (h Handle[T]) AppendText(b []byte) ([]byte, error) {
 	if err := mustHaveText(uint64(h)); err != nil {
 		return nil, err
@@ -72,10 +72,18 @@ func (h Handle[T]) AppendText(b []byte) ([]byte, error) {
 
 // mustHaveText returns an error for what no pool has issued.
 func mustHaveText(h uint64) error {
-	if h != 0 && !slots.IsLive(h) {
-		return fmt.Errorf("pool: handle %s has no text: its generation is even", textOf(h))
+	switch {
+	case issuable(h):
+		return nil
+	case slots.IsLive(h):
+		return fmt.Errorf("pool: handle %s has no text: its generation is above %d", textOf(h), uint32(slots.LastGeneration))
 	}
-	return nil
+	return fmt.Errorf("pool: handle %s has no text: its generation is even", textOf(h))
+}
+
+// issuable reports whether a pool may have issued h.
+func issuable(h uint64) bool {
+	return h == 0 || slots.IsLive(h) && slots.Generation(h) <= slots.LastGeneration
 }
 
 // MarshalText returns the text of String, or an error as AppendText does.
@@ -109,7 +117,7 @@ func (h *Handle[T]) UnmarshalText(b []byte) error {
 }
 
 // ParseHandle parses the text of [Handle.String] and nothing else. It returns an error for a
-// sign, leading zeros, an even generation or an empty text.
+// sign, leading zeros, an even generation, one above 2^32−3, or an empty text.
 func ParseHandle[T any](s string) (Handle[T], error) {
 	h, err := parse(s)
 	return Handle[T](h), err
@@ -121,8 +129,8 @@ func parse(s string) (uint64, error) {
 	generation, _ := strconv.ParseUint(right, 10, 32)
 	h := slots.Pack(uint32(generation), uint32(index))
 	// Whatever is wrong with a number, it has another text.
-	if textOf(h) != s || generation%2 == 0 && h != 0 {
-		return 0, fmt.Errorf("pool: handle %q: want %q, or index@generation in decimal, with an odd generation", s, textOfZero)
+	if textOf(h) != s || !issuable(h) {
+		return 0, fmt.Errorf("pool: handle %q: want %q, or index@generation in decimal, with an odd generation up to %d", s, textOfZero, uint32(slots.LastGeneration))
 	}
 	return h, nil
 }

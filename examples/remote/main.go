@@ -77,6 +77,9 @@ func beWorker(url string) error {
 
 // run checks packages, and prints a summary.
 func run(ctx context.Context, url string, workers int, deadline time.Duration, patterns []string) error {
+	if workers < 0 {
+		return fmt.Errorf("-workers is %d; want 0 or more", workers)
+	}
 	if url == "" {
 		s, own, err := serve(config)
 		if err != nil {

@@ -204,3 +204,8 @@ func TestErrorIsThatOfOneProcess(t *testing.T) {
 	_, want := jobs.Schedule(t.Context(), c.units, 2, jobs.NewChecker(c.units))
 	require.EqualError(t, c.coordinate(t.Context(), 0, io.Discard), want.Error())
 }
+
+// TestFewerThanNoWorkersAreRefused, and make no panic.
+func TestFewerThanNoWorkersAreRefused(t *testing.T) {
+	require.EqualError(t, run(t.Context(), "", -1, time.Second, nil), "-workers is -1; want 0 or more")
+}

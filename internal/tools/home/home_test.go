@@ -90,6 +90,7 @@ func TestMentions(t *testing.T) {
 		`"\tcoatcheck/pool.(*Pool[...]).Get"`:                       `"\tgithub.com/you/coatcheck/pool.(*Pool[...]).Get"`,
 		"coatcheck/bench, coatcheck/pool":                           "github.com/you/coatcheck/bench, github.com/you/coatcheck/pool",
 		`"coatcheck/pool_test.leak"`:                                `"github.com/you/coatcheck/pool_test.leak"`,
+		"localhost:6060/debug/pprof/coatcheck/pool.guards":          "localhost:6060/debug/pprof/github.com/you/coatcheck/pool.guards",
 		"coatcheck/pool":                                            "github.com/you/coatcheck/pool",
 		"-require coatcheck@v0.0.0 -replace coatcheck=../coatcheck": "-require github.com/you/coatcheck@v0.0.0 -replace github.com/you/coatcheck=../coatcheck",
 		"coatcheck's pool":                                          "",

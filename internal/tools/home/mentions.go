@@ -14,7 +14,8 @@ import (
 // no path before it: coatcheck/pool, also in "\tcoatcheck/pool", but not
 // ../coatcheck/pool, github.com/them/coatcheck/pool or coatcheck/pools. A mention of the
 // module is its path with a version or a replacement: coatcheck@v0.0.0 or
-// coatcheck=../coatcheck. An import is a package in quotes. In a go.mod, a mention is the
+// coatcheck=../coatcheck. An import is a package in quotes. The path of a profile of
+// net/http/pprof is a mention too. In a go.mod, a mention is the
 // path of a module between spaces.
 type mentions struct {
 	new, version    string
@@ -30,7 +31,7 @@ func newMentions(old, new, version string, folders []string) *mentions {
 	return &mentions{
 		new:       new,
 		version:   version,
-		text:      regexp.MustCompile(`(^|[^\w./-]|\\[nt])` + old + `(/(?:` + strings.Join(folders, "|") + `)(?:_test)?\b|@|=)`),
+		text:      regexp.MustCompile(`(^|[^\w./-]|\\[nt]|/debug/pprof/)` + old + `(/(?:` + strings.Join(folders, "|") + `)(?:_test)?\b|@|=)`),
 		inModFile: regexp.MustCompile(`(\s)` + old + `((?:/\S*)?\s)`),
 	}
 }
