@@ -94,8 +94,9 @@
 // end.
 //
 // A value lives in a page, an array of its pool. So a *T into the pool keeps the whole page
-// reachable, weak pointers to it stay valid until Trim gives the page back, and
-// runtime.SetFinalizer does not accept it.
+// reachable, weak pointers to it stay valid until Trim gives the page back,
+// runtime.SetFinalizer does not accept it, and runtime.AddCleanup does, but the cleanup does not run
+// when the value is removed.
 //
 // A pool keeps its pages for the next peak. [Pool.Trim] returns unused ones to the Go
 // heap. Loops, Len, Stats and snapshots read every slot that has memory.

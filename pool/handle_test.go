@@ -353,3 +353,15 @@ func TestPtrHasNoText(t *testing.T) {
 	require.Error(t, json.Unmarshal([]byte(`{"To":{"Pool":{},"Handle":"0@1"}}`), &v))
 	require.Nil(t, v.To.Pool)
 }
+
+// A type that is made of Handle has no methods, and a struct that embeds one has its text.
+func TestTypesMadeOfHandles(t *testing.T) {
+	type bare pool.Handle[int]
+	type embedding struct{ pool.Handle[int] }
+	b, err := json.Marshal([]any{bare(7<<32 | 5), embedding{7<<32 | 5}})
+	require.NoError(t, err)
+	require.Equal(t, `[30064771077,"5@7"]`, string(b))
+	var back embedding
+	require.NoError(t, json.Unmarshal([]byte(`"5@7"`), &back))
+	require.Equal(t, embedding{7<<32 | 5}, back)
+}

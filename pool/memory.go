@@ -39,7 +39,8 @@ func (c *core) grow(n int) {
 // and inserted one by one, they come together, and later Trims give up the pages that they have left.
 //
 // Other goroutines may use the pool meanwhile. These wait for Trim: insertions that find no
-// vacant slot, Stats, Synchronize, another Trim, and Workers that give slots back.
+// vacant slot, Stats, Synchronize, another Trim, and Workers that give slots back. So do the opening of a
+// Worker that makes a shard, WriteTo of a pool with an Origin, and calls that run a Reset.
 //
 // Trim reads every slot that has memory. If it finds unused pages, or fewer than a quarter of the slots
 // live, it visits each vacant slot, and the slot loses one life. A pool with Preallocate, or with only one page, keeps its memory.

@@ -51,7 +51,8 @@ func ReadFrom[T any](r io.Reader, opts *Options[T]) (*Pool[T], error) {
 // that type under a new name. New need not be a type that WriteTo accepts.
 //
 // ReadFromFunc calls convert for one value at a time, in the order of their indexes. Each call
-// gets an Old of its own, which New may refer to. If convert returns an error, ReadFromFunc
+// gets an Old of its own, which New may refer to. Slots are of New: 22 bytes of hostile input make as many
+// as fit 32 KiB of Old, so if New is much larger, set Capacity. If convert returns an error, ReadFromFunc
 // returns an error that wraps it and shows the handle.
 func ReadFromFunc[Old, New any](r io.Reader, opts *Options[New], convert func(*Old) (New, error)) (*Pool[New], error) {
 	pl, err := opts.plan()

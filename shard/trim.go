@@ -20,7 +20,8 @@ import (
 // moves one of its 2^31 lives.
 //
 // While Trim has the lists, it holds all locks. An insertion that finds no slot waits for the locks, and
-// so for Trim. The pool does not grow meanwhile.
+// so for Trim. The pool grows meanwhile only by Grow, and where an earlier refusal has decided it: these
+// take the lock of the table alone.
 
 // oldPage is the generation from which a page is not given up any more. A page's floor applies
 // to all its slots, so younger ones age at once; each still has 2^27 lives.
