@@ -28,6 +28,14 @@ func (c *core) record() {}
 
 func clock(d *tracedDomain) *epoch.Domain { return d }
 
+type caller struct{}
+
+func callerOf() (c caller) { return c }
+
+func pinFor(d *tracedDomain, _ caller) tracedPin { return d.Pin() }
+
+func guardOf(g *tracedPin) epoch.Guard { return *g }
+
 func misuse(text string, _ *tracedPin) string { return text }
 
 func (lives) Began(uint64, string) {}

@@ -121,11 +121,21 @@ type tracedDomain struct {
 
 func clock(d *tracedDomain) *epoch.Domain { return &d.Domain }
 
-func (d *tracedDomain) Pin() tracedPin {
-	g := d.Domain.Pin()
-	it := d.guards.Open("pinned", "")
+func (d *tracedDomain) Pin() tracedPin { return d.record(d.Domain.Pin(), trace.Here()) }
+
+func (d *tracedDomain) record(g epoch.Guard, at trace.Place) tracedPin {
+	it := d.guards.OpenAt("pinned", "", at)
 	return tracedPin{g, d.guards, it, d.guards.Watch(it, forgotten)}
 }
+
+// caller is the call of a method whose other goroutines pin, so their stacks do not tell who called it.
+type caller = trace.Place
+
+func callerOf() caller { return trace.Here() }
+
+func pinFor(d *tracedDomain, at caller) tracedPin { return d.record(d.Domain.Pin(), at) }
+
+func guardOf(g *tracedPin) epoch.Guard { return g.Guard }
 
 // tracedPin keeps its record when it is unpinned, for the text of a later panic.
 type tracedPin struct {

@@ -89,6 +89,10 @@ func (p *Pool[T]) Each(ctx context.Context, workers int, f func(Handle[T], *T) e
 // forEach is Each, where calls calls f.
 func (c *core) forEach(ctx context.Context, workers int, calls callsFunc) error {
 	e := c.newEach(ctx, workers, calls)
+	e.caller = callerOf()
+	if it := c.tracer.each(); it != nil {
+		defer c.tracer.closeEach(it)
+	}
 	if ctx.Err() != nil {
 		return cause.Of(ctx)
 	}
@@ -146,6 +150,7 @@ type eachCall struct {
 	calls  callsFunc
 	shares []share
 	moving sync.Mutex // slots move from one share to another
+	caller caller
 
 	stopped  atomic.Bool
 	err      atomic.Error // the first one
@@ -284,11 +289,18 @@ func (w *eachWorker) visit(first, end uint32) error {
 	if w.ctx.Err() != nil {
 		return cause.Of(w.ctx)
 	}
-	w.pin, w.pins, w.began = w.core.domain.Pin(), 0, time.Now()
+	w.pins, w.began = 0, time.Now()
+	w.setPin()
 	defer w.pin.Unpin()
 	err := w.eachCall.calls(w, first, end)
 	w.share.set(0, 0)
 	return err
+}
+
+// setPin pins. The stack here says nothing of the caller of Each, who is recorded instead.
+func (w *eachWorker) setPin() {
+	w.pin = pinFor(&w.core.domain, w.caller)
+	w.core.tracer.leaveOut(guardOf(&w.pin))
 }
 
 // renew replaces the pin, so that what is removed meanwhile can be reclaimed.
@@ -297,7 +309,7 @@ func (w *eachWorker) renew() error {
 		return cause.Of(w.ctx)
 	}
 	w.pin.Unpin()
-	w.pin = w.core.domain.Pin()
+	w.setPin()
 	return nil
 }
 

@@ -76,6 +76,33 @@ func (t *tracer) pin(g epoch.Guard) {
 	}
 }
 
+// each records who calls Each, and returns the record, or nil if it was not drawn. Its goroutines pin, and
+// leave their pins out: their stacks begin in package errgroup.
+func (t *tracer) each() *trace.Item {
+	if t == nil || !t.drawn() {
+		return nil
+	}
+	it := t.guards.Open("pinned", "")
+	profile().Add(it, 1+trace.UserSkip()) // 0 begins in Add
+	return it
+}
+
+// closeEach ends the record of a call of Each.
+func (t *tracer) closeEach(it *trace.Item) {
+	t.guards.Close(it, "unpinned")
+	profile().Remove(it)
+}
+
+// leaveOut forgets a guard that was pinned just now, if it was drawn.
+func (t *tracer) leaveOut(guard epoch.Guard) {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.close(func(g epoch.Guard) bool { return g == guard })
+}
+
 // ask forgets the guards that are not pinned any more. The caller holds mu.
 func (t *tracer) ask() { t.close(func(g epoch.Guard) bool { return !g.Pinned() }) }
 

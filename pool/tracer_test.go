@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"runtime/pprof"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -184,4 +185,24 @@ func forgetsInAPool(p *pool.Pool[int]) {
 	}
 	h, _ := p.Insert(1)
 	p.Hold(h)
+}
+
+func callsEach(t *testing.T, p *pool.Pool[int], f func()) {
+	require.NoError(t, p.Each(t.Context(), 2, func(pool.Handle[int], *int) error { f(); return nil }))
+}
+
+// The goroutines of Each pin for its caller, who is recorded, once.
+func TestTraceGuardsNamesWhoCalledEach(t *testing.T) {
+	p := tiny(t, &pool.Options[int]{Shards: 1, TraceGuards: 1})
+	testkit.Fill(t, p, 500, testkit.Number)
+	var once sync.Once
+	var text, profile string
+	callsEach(t, p, func() { once.Do(func() { text, profile = p.ExplainOpen(), profileOf(t) }) })
+	for _, said := range []string{text, profile} {
+		require.Contains(t, said, "pool_test.callsEach")
+		require.NotContains(t, said, "errgroup")
+	}
+	require.Equal(t, 1, strings.Count(text, "pinned at "), text)
+	require.Empty(t, p.ExplainOpen())
+	require.NotContains(t, profileOf(t), "pool_test.callsEach")
 }

@@ -46,8 +46,19 @@ var opened atomic.Uint64
 func Opened() uint64 { return opened.Load() }
 
 // Open records that the caller opened something. did says how: "pinned".
-func (s *Set) Open(did, name string) *Item {
-	it := &Item{name: name, number: opened.Add(1), opened: Event{did, time.Now(), callers()}}
+func (s *Set) Open(did, name string) *Item { return s.add(did, name, callers()) }
+
+// OpenAt is Open by a call that was made elsewhere.
+func (s *Set) OpenAt(did, name string, at Place) *Item { return s.add(did, name, at.stack) }
+
+// Place is the stack of a call.
+type Place struct{ stack *stack }
+
+// Here returns the stack above its caller.
+func Here() Place { return Place{callers()} }
+
+func (s *Set) add(did, name string, at *stack) *Item {
+	it := &Item{name: name, number: opened.Add(1), opened: Event{did, time.Now(), at}}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.open == nil {
