@@ -253,17 +253,6 @@ func (p *Pins) scan(d *Domain) {
 	}
 }
 
-// Epochs calls visit with the epoch of each pinned guard, in no order, if so many cells are the price
-// of a scan. Otherwise it does nothing and reports false.
-func (d *Domain) Epochs(paid int, visit func(epoch uint64)) bool {
-	if paid < d.Scanned() {
-		return false
-	}
-	p := Pins{epochs: visit}
-	p.scan(d)
-	return true
-}
-
 // NextEpoch returns the epoch in which a guard that is pinned now would begin.
 func (d *Domain) NextEpoch() uint64 {
 	c := d.clock.Load()

@@ -27,13 +27,24 @@ type Frontier struct {
 	last   Pins // what the last scan found
 	credit int  // cells that were paid for and not visited
 	mixed  bool // the owner has parts that were unlinked after the last scan began
-	free   bool // scans cost nothing
+
+	byGuards bool // a scan costs by the guards that the last one found
+
+	// guards is how many guards the last scan found, if byGuards.
+	//
+	//	writers  Oldest, Learn, Restore, for the owner
+	//	readers  Price
+	guards atom.Uint32
 }
 
-// Init makes a zero Frontier ready. If free is true, its scans cost nothing: what the owner does then
-// depends on the guards that there are, and neither on cells that guards have left nor on the number of
-// processors.
-func (f *Frontier) Init(d *Domain, free bool) { f.domain, f.free = d, free }
+// Init makes a zero Frontier ready. If byGuards is true, a scan costs by the guards that the last one
+// found, and the first costs nothing. What the owner does then depends on the guards that there are, and
+// neither on cells that guards have left nor on the number of processors.
+func (f *Frontier) Init(d *Domain, byGuards bool) { f.domain, f.byGuards = d, byGuards }
+
+// cellsAGuard is how many cells a scan visits for a guard, mostly 2, and at most 16 (newBlock). With more
+// than there are, slots wait for longer; with fewer, removals pay for less than a scan.
+const cellsAGuard = 4
 
 // maxCredit keeps credit far from overflow. It pays for a scan of as many guards as fit into 16 GiB.
 const maxCredit = 1 << 27
@@ -46,8 +57,11 @@ func (f *Frontier) Pay(n int) { f.credit = min(f.credit+n, maxCredit) }
 func (f *Frontier) Mix() { f.mixed = true }
 
 // Blocked reports whether a guard that the last scan found is still pinned, and delays every stamp
-// from first on. It costs one load.
-func (f *Frontier) Blocked(first uint64) bool { return first >= f.last.Oldest && f.last.Stands() }
+// from first on. It costs one load. If scans cost by guards, it reports false: which of several guards of
+// one epoch the scan found first, and so how many scans are paid for, depends on their cells.
+func (f *Frontier) Blocked(first uint64) bool {
+	return first >= f.last.Oldest && !f.byGuards && f.last.Stands()
+}
 
 // Oldest returns an epoch: what the owner has with a stamp below it has passed. first is at most the
 // least stamp of what the owner asks for. Oldest scans if it was paid for and first is not blocked.
@@ -58,6 +72,7 @@ func (f *Frontier) Oldest(first uint64) (oldest uint64, fresh bool) {
 	}
 	f.last.renew(f.domain)
 	f.mixed = false
+	f.count()
 	return f.last.Oldest, true
 }
 
@@ -71,15 +86,56 @@ func (f *Frontier) Known() uint64 {
 
 // Learn gives f what a scan has found that was made for another reason, when the owner had all of
 // its parts.
-func (f *Frontier) Learn(p Pins) { f.last, f.mixed = p, false }
+func (f *Frontier) Learn(p Pins) {
+	f.last, f.mixed = p, false
+	f.count()
+}
 
-// Price returns about how many cells a scan visits, or 0 if scans cost nothing. Any goroutine may call it,
-// since it reads what Init has set alone.
+// count notes how many guards the last scan has found.
+func (f *Frontier) count() {
+	if f.byGuards {
+		f.guards.Store(uint32(f.last.Count))
+	}
+}
+
+// Price returns about how many cells a scan visits. Any goroutine may call it.
 func (f *Frontier) Price() int {
-	if f.free {
-		return 0
+	if f.byGuards {
+		return cellsAGuard * int(f.guards.Load())
 	}
 	return f.domain.Scanned()
+}
+
+// Epochs calls visit with the epoch of each pinned guard, in no order, if so many cells are the price
+// of a scan. Otherwise it does nothing and reports false.
+func (f *Frontier) Epochs(paid int, visit func(epoch uint64)) bool {
+	if paid < f.Price() {
+		return false
+	}
+	p := Pins{epochs: visit}
+	p.scan(f.domain)
+	return true
+}
+
+// Findings are what a Frontier knows and was paid, for a copy of its owner. Epochs are those of the
+// original's Domain.
+type Findings struct {
+	Oldest, Began  uint64 // of the last scan; 0 before the first
+	Credit, Guards int
+	Mixed          bool
+}
+
+// Findings returns what f knows.
+func (f *Frontier) Findings() Findings {
+	return Findings{f.last.Oldest, f.last.began, f.credit, int(f.guards.Load()), f.mixed}
+}
+
+// Restore makes f know what another Frontier knew, in epochs of f's Domain. No guard may stand that its
+// last scan found.
+func (f *Frontier) Restore(k Findings) {
+	f.last = Pins{Count: k.Guards, Oldest: k.Oldest, OldestGuard: k.Oldest, began: k.Began}
+	f.credit, f.mixed = min(k.Credit, maxCredit), k.Mixed
+	f.count()
 }
 
 // spend pays for a scan, if there is the credit. What is left then pays for no more than another, so
@@ -111,3 +167,8 @@ func (s *Savings) Spend(n, price uint32) bool {
 	s.cells.Store(0)
 	return true
 }
+
+// Saved returns what was paid and not spent, and Restore sets it.
+func (s *Savings) Saved() uint32 { return s.cells.Load() }
+
+func (s *Savings) Restore(n uint32) { s.cells.Store(n) }

@@ -54,10 +54,58 @@ func TestFrontierScansWhenThatIsPaidFor(t *testing.T) {
 		}
 	}
 	require.Equal(t, 2, scans)
+}
 
+// TestScansCostByGuards: of a Frontier that must not depend on cells, the first scan costs nothing, and
+// later ones by the guards that the last one found.
+func TestScansCostByGuards(t *testing.T) {
+	d := epoch.New()
+	var f epoch.Frontier
 	f.Init(d, true)
+	d.Stamp() // so that the guards are pinned later, and do not delay the stamp 0
+	require.Zero(t, f.Price())
+	gs := guards(d, 1000)
+	_, fresh := f.Oldest(0)
+	require.True(t, fresh, "the first should cost nothing")
+	price := f.Price()
+	require.Greater(t, price, 1000)
+	f.Pay(price - 1)
 	_, fresh = f.Oldest(0)
-	require.True(t, fresh, "its scans cost nothing")
+	require.False(t, fresh, "it lacks one cell")
+	for i := range gs[1:] {
+		gs[i+1].Unpin()
+	}
+	require.Equal(t, price, f.Price(), "guards that went since are not known")
+	f.Pay(1)
+	_, fresh = f.Oldest(0)
+	require.True(t, fresh, "it should scan")
+	require.Equal(t, price/1000, f.Price())
+	require.False(t, f.Blocked(d.Scan().Oldest), "which guard it found first decides nothing")
+}
+
+// TestRestoredFrontierGoesOn where another one was.
+func TestRestoredFrontierGoesOn(t *testing.T) {
+	for _, mixed := range []bool{false, true} {
+		d := epoch.New()
+		d.SetEpoch(10)
+		var f, restored epoch.Frontier
+		f.Init(d, true)
+		restored.Init(epoch.New(), true)
+		gs := guards(d, 3)
+		f.Pay(100)
+		f.Oldest(0)
+		for i := range gs {
+			gs[i].Unpin()
+		}
+		if f.Pay(50); mixed {
+			f.Mix()
+		}
+		restored.Restore(f.Findings())
+		require.Equal(t, f.Findings(), restored.Findings())
+		require.Equal(t, f.Known(), restored.Known())
+		require.Equal(t, f.Price(), restored.Price())
+		require.False(t, restored.Blocked(f.Known()), "no guard stands")
+	}
 }
 
 // TestFrontierDoesNotScanBesideTheGuardThatItFound, for what that delays.
@@ -127,8 +175,8 @@ func TestEpochsScansWhenThatIsPaidFor(t *testing.T) {
 	d := epoch.New()
 	guards(d, 100)
 	n := 0
-	require.False(t, d.Epochs(d.Scanned()-1, func(uint64) { n++ }), "the scan should be an older one")
+	require.False(t, frontier(d).Epochs(d.Scanned()-1, func(uint64) { n++ }), "the scan should be an older one")
 	require.Zero(t, n)
-	require.True(t, d.Epochs(d.Scanned(), func(uint64) { n++ }), "the scan should be the last one")
+	require.True(t, frontier(d).Epochs(d.Scanned(), func(uint64) { n++ }), "the scan should be the last one")
 	require.Equal(t, 100, n)
 }

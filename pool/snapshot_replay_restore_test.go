@@ -505,3 +505,88 @@ func TestCopiesHaveTheMemoryThatWasMadeAhead(t *testing.T) {
 		require.Equal(t, p.Stats().Allocated, mustRead(t, snapshotOf(t, p), opts).Stats().Allocated, "after Grow(%d)", n)
 	}
 }
+
+// TestRestoredReplayPaysAsTheOriginal: beside many guards scans and joins must be paid for. A copy knows what
+// was paid, and how many guards there were, and so reclaims when the original does.
+func TestRestoredReplayPaysAsTheOriginal(t *testing.T) {
+	rnd := testkit.Rand(t)
+	seeds := []uint64{1, 16} // each finds another number that a snapshot lacks
+	for range testkit.LongAlone(200) {
+		seeds = append(seeds, rnd.Uint64())
+	}
+	for _, seed := range seeds {
+		opts := pool.Options[uint64]{Origin: 1, Shards: 1}
+		switch seed % 3 {
+		case 1:
+			opts.Capacity = 8000
+		case 2:
+			opts.MaxLimbo = 8000
+		}
+		first := &paying{T: t, p: pool.Must(&opts), rnd: rand.New(rand.NewPCG(seed, 0))}
+		first.hs = testkit.Fill(t, first.p, 500, func(i int) uint64 { return uint64(i) })
+		first.steps(20)
+		first.unpin(len(first.guards))
+		p := first.p
+		c, err := pool.ReadFrom[uint64](bytes.NewReader(snapshotOf(t, p)), &opts)
+		require.NoError(t, err)
+		var logs [2][]pool.Handle[uint64]
+		for k, p := range []*pool.Pool[uint64]{p, c} {
+			next := &paying{T: t, p: p, rnd: rand.New(rand.NewPCG(seed, 1)), hs: slices.Clone(first.hs)}
+			next.steps(20)
+			next.unpin(len(next.guards))
+			logs[k] = next.log
+		}
+		for n, want := range logs[0] {
+			if got := logs[1][n]; got != want { // the whole is long
+				require.Equal(t, want, got, "seed %d, insertion %d", seed, n)
+			}
+		}
+	}
+}
+
+// paying replaces values beside guards that come and go.
+type paying struct {
+	*testing.T
+	p      *pool.Pool[uint64]
+	rnd    *rand.Rand
+	hs     []pool.Handle[uint64]
+	guards []pool.Guard[uint64]
+	log    []pool.Handle[uint64]
+}
+
+func (y *paying) unpin(n int) {
+	for i := range n {
+		y.guards[i].Unpin()
+	}
+	y.guards = y.guards[n:]
+}
+
+func (y *paying) steps(n int) {
+	for range n {
+		switch some := 1 << y.rnd.IntN(10); y.rnd.IntN(4) {
+		case 0:
+			for range some {
+				y.guards = append(y.guards, y.p.Pin())
+			}
+		case 1:
+			y.unpin(min(some, len(y.guards)))
+		default:
+			apart := y.rnd.IntN(2) == 0
+			for range 4 * some {
+				if apart {
+					g := y.p.Pin()
+					g.Unpin()
+				}
+				k := y.rnd.IntN(len(y.hs))
+				require.True(y, y.p.Remove(y.hs[k]), "the value should be live")
+				h, err := y.p.Insert(0)
+				if err != nil {
+					y.unpin(len(y.guards))
+					h = testkit.MustInsert(y, y.p, 0)
+				}
+				y.hs[k] = h
+				y.log = append(y.log, h)
+			}
+		}
+	}
+}

@@ -46,7 +46,7 @@ type backlog struct {
 // init makes a zero backlog ready.
 func (b *backlog) init(a *Arena) {
 	b.arena = a
-	b.waiting.init(a)
+	b.waiting.init(a, &b.frontier)
 	b.frontier.Init(a.Domain, a.Replays)
 	if a.Fixed {
 		b.runs = make([]uint64, 0, runsMost)
@@ -119,8 +119,9 @@ func (b *backlog) oldest() (oldest uint64, fresh bool) {
 	return oldest, fresh
 }
 
-// scanPrice returns about how many cells a scan visits; in an arena that replays 0, so that each round has
-// one. A copy of the arena has neither its cells nor, perhaps, as many processors. It needs no lock.
+// scanPrice returns about how many cells a scan visits; in an arena that replays, by how many guards the
+// last one found: a copy of the arena has neither its cells nor, perhaps, as many processors. It needs no
+// lock.
 func (b *backlog) scanPrice() int { return b.frontier.Price() }
 
 // known is oldest by the last scan.
@@ -306,12 +307,17 @@ func (b *backlog) delayed(oldest uint64) (n uint32, least uint64) {
 // record notes in o what an order has of the backlog, and restore puts it back, in a new arena.
 func (b *backlog) record(r *recorder, o *order) {
 	o.seals = b.seals
+	o.account.record(r, b.frontier.Findings(), b.newer)
 	o.sealed, o.turned = r.queued(&b.sealed), r.chain(&b.turned, &b.sealed.Stamp)
 	b.waiting.record(r, o)
 }
 
 func (b *backlog) restore(l *lister, o *order) {
 	b.seals = o.seals
+	if o.account.known() {
+		b.newer = o.account.flags&isNewer != 0
+		b.frontier.Restore(o.account.findings(l))
+	}
 	b.turned = l.chain(&o.turned)
 	b.sealed = slots.Stamped[batch]{Stamp: l.stamp[o.sealed.age], Body: l.batch(&o.sealed)}
 	b.waits = b.turned.N + b.sealed.Body.N + b.waiting.restore(l, o)

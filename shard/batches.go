@@ -1,7 +1,6 @@
 package shard
 
 import (
-	"math"
 	"slices"
 	"unsafe"
 
@@ -27,15 +26,16 @@ type batch struct {
 // without arrays. So there is at most one batch for each 8 slots.
 type batches struct {
 	slots.Timeline[batch]
-	arena  *Arena
-	joinAt int      // how many there must be to be joined
-	added  int      // how many have come since they were joined; they pay for that
-	apart  []uint64 // for joinIfMany: a bit for each batch
+	arena    *Arena
+	frontier *epoch.Frontier // the backlog's
+	joinAt   int             // how many there must be to be joined
+	added    int             // how many have come since they were joined; they pay for that
+	apart    []uint64        // for joinIfMany: a bit for each batch
 }
 
 // init makes an empty list.
-func (l *batches) init(a *Arena) {
-	l.arena = a
+func (l *batches) init(a *Arena, f *epoch.Frontier) {
+	l.arena, l.frontier = a, f
 	if a.Fixed {
 		l.Timeline = slots.Timeline[batch]{List: make([]slots.Stamped[batch], 0, min(fixedBatches, a.Capacity+2)), Fixed: true}
 		l.apart = make([]uint64, 0, (fixedBatches+63)/64)
@@ -140,11 +140,8 @@ func (l *batches) joinIfMany() {
 	words := (l.Len() + 63) / 64
 	l.apart = slices.Grow(l.apart[:0], words)[:words]
 	clear(l.apart)
-	paid, last := l.added*cellsABatch, uint64(epoch.NoPin)
-	if l.arena.Replays {
-		paid = math.MaxInt // a copy has other cells, and does not know how many batches came
-	}
-	if !l.arena.Domain.Epochs(paid, func(e uint64) {
+	last := uint64(epoch.NoPin)
+	if !l.frontier.Epochs(l.added*cellsABatch, func(e uint64) {
 		if e == last {
 			return // guards of one time
 		}
@@ -250,14 +247,14 @@ func (l *batches) bytes() (n int64) {
 
 // record is backlog.record for batches, and restore is backlog.restore. It returns how many slots they have.
 func (l *batches) record(r *recorder, o *order) {
-	o.joinAt = uint64(l.joinAt)
+	o.joinAt, o.account.added = uint64(l.joinAt), uint64(l.added)
 	for k := range l.Len() {
 		o.waiting = append(o.waiting, r.queued(l.Entry(k)))
 	}
 }
 
 func (l *batches) restore(from *lister, o *order) (n uint32) {
-	l.joinAt = int(o.joinAt)
+	l.joinAt, l.added = int(o.joinAt), int(o.account.added)
 	for k := range o.waiting {
 		q := &o.waiting[k]
 		l.Add(from.stamp[q.age], from.batch(q))

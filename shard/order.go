@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 
+	"coatcheck/epoch"
 	"coatcheck/shard/slots"
 )
 
@@ -11,7 +12,8 @@ import (
 // original: it issues the same handles. So the snapshot has what decides which slot comes next: the
 // lists of the one shard, from first to last, and where the table is. Nothing is worked out anew:
 // what is in a list is in the same list of the copy, so the steps of the protocol find it as they
-// would have found it in the original.
+// would have found it in the original. When a shard scans depends on what was paid, and on how many guards
+// the last scan found, so the snapshot has these too.
 //
 // Stamps are kept as ages, in epochs. The copy has a Domain of its own, which begins anew. Only the
 // order of stamps decides anything, and whether two are equal. So the copy takes one new
@@ -37,12 +39,61 @@ type order struct {
 
 	unworn, searches, joinAt, seals uint64 // of the shard
 
+	account account
+
 	fence uint64 // 0, or of an earlier version; no Synchronize waits in the copy
 
 	free, turned, limbo places
 	sealed              queued
 	ready               []places
 	waiting             []queued
+}
+
+// account is what has paid for scans and for joins, and what the last scan has told. Orders of an earlier
+// version have none.
+type account struct {
+	flags                 uint64 // wasRecorded and others
+	oldest, began         uint64 // ages: what has so great an age has passed (epoch.Frontier)
+	credit, guards, saved uint64
+	added                 uint64
+}
+
+const (
+	wasRecorded = 1 << iota
+	isMixed
+	isNewer
+	foundNone // the last scan found no guard: oldest is of no use
+)
+
+func (c *account) known() bool { return c.flags&wasRecorded != 0 }
+
+// record notes what a Frontier knows, and whether the last seal is newer than its scan.
+func (c *account) record(r *recorder, k epoch.Findings, newer bool) {
+	c.flags = wasRecorded
+	if k.Mixed {
+		c.flags |= isMixed
+	}
+	if newer {
+		c.flags |= isNewer
+	}
+	if k.Oldest == epoch.NoPin {
+		c.flags |= foundNone
+	}
+	age := func(e uint64) uint64 { return r.now + 1 - min(e, r.now+1) } // of the greatest stamp below e
+	c.oldest, c.began = age(k.Oldest), age(k.Began)
+	c.credit, c.guards = uint64(k.Credit), uint64(k.Guards)
+}
+
+// findings returns what the copy's Frontier knows, in the stamps of the copy.
+func (c *account) findings(l *lister) epoch.Findings {
+	k := epoch.Findings{
+		Oldest: epoch.NoPin, Began: l.stamp[c.began] + 1,
+		Credit: int(c.credit), Guards: int(c.guards), Mixed: c.flags&isMixed != 0,
+	}
+	if c.flags&foundNone == 0 {
+		k.Oldest = l.stamp[c.oldest] + 1
+	}
+	return k
 }
 
 // earlier reports whether an earlier version wrote the order, all of whose pages were equal.
@@ -155,6 +206,9 @@ func (c *scribe) order(o *order) {
 	for k := range o.waiting {
 		c.queue(&o.waiting[k])
 	}
+	if a := &o.account; !c.reads || len(c.b) > 0 {
+		c.numbers(&a.flags, &a.oldest, &a.began, &a.credit, &a.guards, &a.saved, &a.added)
+	}
 }
 
 // kindOf returns what else must be equal in the copy.
@@ -191,6 +245,7 @@ func (a *Arena) Order() []byte {
 	o.limbo = r.places(slots.Low(limbo), slots.Generation(limbo), &now)
 	s.ready.record(&r, &o)
 	s.backlog.record(&r, &o)
+	o.account.saved = uint64(s.savings.Saved())
 	o.fresh = s.fresh.Ends()
 	r.table(&o)
 	if !r.ok {

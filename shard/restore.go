@@ -169,6 +169,7 @@ func (l *lister) accepts(o *order) bool {
 	p := a.Table.Pages()
 	ok := (o.sizes == a.Pages.Code() || o.earlier() && len(o.gone) == 0) && o.kind == a.kindOf() && o.next == uint64(len(l.seen)) && o.stamped <= 1 && o.stub <= 1 &&
 		o.unworn <= 1 && o.searches < othersFirst && o.joinAt <= math.MaxInt32 &&
+		max(o.account.credit, o.account.guards, o.account.saved, o.account.added) <= math.MaxInt32 &&
 		l.seeAll(&o.free, slots.Spent-1) && l.seeAll(&o.turned, slots.Spent) && l.seeAll(&o.limbo, slots.Spent) && l.seeAll(&o.sealed.places, slots.Spent) &&
 		l.hasRange(o.fresh) && l.hasRange(o.again) && len(o.gone)%2 == 0 && (o.stub == 1 || len(o.gone) == 0) &&
 		(o.stub == 0 || p.Limit > 0) // a stub is that of a page
@@ -272,6 +273,9 @@ func (l *lister) countRest(o *order, skips RestoredSkips) (c Census) {
 // removed next may get it too.
 func (l *lister) stamps(o *order) {
 	ages := map[uint64]bool{1 - o.stamped: true}
+	if o.account.known() {
+		ages[o.account.oldest], ages[o.account.began] = true, true
+	}
 	for _, q := range o.batches() {
 		ages[q.age], ages[q.leastAge] = true, true
 	}
@@ -320,6 +324,7 @@ func (l *lister) restore(o *order) {
 	s.backlog.restore(l, o)
 	s.unworn.Store(uint32(o.unworn))
 	s.searches.Store(uint32(o.searches))
+	s.savings.Restore(uint32(o.account.saved))
 	if len(o.fresh) > 0 {
 		s.fresh.Set(uint32(o.fresh[0]), uint32(o.fresh[1]))
 	}
