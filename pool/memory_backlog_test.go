@@ -3,6 +3,7 @@ package pool_test
 import (
 	"context"
 	"fmt"
+	"runtime/debug"
 	"sync"
 	"testing"
 	"time"
@@ -103,6 +104,7 @@ func (c *countedContext) Err() error {
 // context is done, it reclaims few of the slots that are left.
 func TestSynchronizeStopsInABacklog(t *testing.T) {
 	const waiting, step = 20_000, 2_000
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a cycle reclaims too
 	for _, o := range backlogOptions(2 * waiting) {
 		for _, last := range []int{1, 2, 7} {
 			if testkit.Race && last < 7 {

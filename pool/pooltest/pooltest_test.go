@@ -196,8 +196,8 @@ func TestEmptyIsContent(t *testing.T) {
 			require.NoError(t, err)
 			p.Remove(h)
 		}
-		g.Unpin()
 		require.NotZero(t, p.Stats().Limbo)
+		g.Unpin()
 		require.Empty(t, left(t, p))
 
 		assert.Panics(t, func() { _, _ = p.InsertFunc(func(pool.Handle[conn], *conn) { panic("no") }) })
