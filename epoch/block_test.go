@@ -152,3 +152,19 @@ func TestBlockBytesCountAllMarks(t *testing.T) {
 	}
 	require.Len(t, beside, 1)
 }
+
+// TestTracedGuardsFindPreallocatedCells, on any number of processors. On many, a row has the cells of all
+// guards, and a domain whose pins are traced has no row.
+func TestTracedGuardsFindPreallocatedCells(t *testing.T) {
+	const n = 256
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for _, processors := range []int{1, 16, 32, 33, 64, 128} {
+		runtime.GOMAXPROCS(processors)
+		var d epoch.Domain
+		d.Init(n)
+		d.Trace(&epoch.Tracer{Pinned: func(epoch.Guard) {}, Wrapped: func(epoch.Guard) {}})
+		before := d.Bytes()
+		guards(&d, n)
+		require.Equal(t, before, d.Bytes(), "with %d processors", processors)
+	}
+}
