@@ -62,9 +62,9 @@ func TestStormUnderCheckmark(t *testing.T) {
 	}
 	child := exec.Command(os.Args[0], "-test.run=^TestStormCopies$/^linked$", "-test.v")
 	child.Env = append(os.Environ(), "GOGC=1", "GODEBUG=gccheckmark=1,invalidptr=1")
-	out, err := child.CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	require.Contains(t, string(out), "--- PASS: TestStormCopies/linked")
+	out, ok := testkit.Run(t, child)
+	require.True(t, ok, "%s", out)
+	require.Contains(t, out, "--- PASS: TestStormCopies/linked")
 }
 
 // TestStormTrims runs Trim repeatedly beside all other operations, so that pages lose their

@@ -36,10 +36,10 @@ func TestHangPrintsSeedAndStacks(t *testing.T) {
 			t.Parallel()
 			child := exec.Command(os.Args[0], "-test.run=^TestHangPrintsSeedAndStacks$", "-patience=100ms", "-seed=4711")
 			child.Env = append(os.Environ(), "COATCHECK_HANG="+way)
-			out, err := child.CombinedOutput()
-			require.Error(t, err)
-			require.Contains(t, string(out), "repeat TestHangPrintsSeedAndStacks with -seed 4711")
-			require.Contains(t, string(out), "wait_test.go:")
+			out, ok := testkit.Run(t, child)
+			require.False(t, ok, "it ended well:\n%s", out)
+			require.Contains(t, out, "repeat TestHangPrintsSeedAndStacks with -seed 4711")
+			require.Contains(t, out, "wait_test.go:")
 		})
 	}
 }
