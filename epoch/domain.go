@@ -60,7 +60,7 @@ type Domain struct {
 
 	// top is the newest block of cells, or nil before a pin needs one.
 	//
-	//	writers  claimInBlock, by compare-and-swap; Init
+	//	writers  claimInBlock, by compare-and-swap; Init and Trace
 	//	readers  claimCell, claimInBlock, Scan and Scanned
 	//	moves    to a longer block, whose older is the block before
 	//	orders   the change announces the pin in the new block (P4)

@@ -111,3 +111,52 @@ func TestFIFOOrderBesideAGuard(t *testing.T) {
 	g.Unpin()
 	testkit.Each(hs, next)
 }
+
+// Under FIFO a pool first uses slots that were never used, also if they come after others were vacant:
+// by Grow, and in a copy; after a Trim; and if more slots wait than MaxLimbo, though for no guard.
+func TestFIFOFirstUsesSlotsThatCameLater(t *testing.T) {
+	const n = 1000
+	for name, c := range map[string]struct {
+		capacity, maxLimbo int
+		first              int // how many values are inserted and removed before
+		then               func(p *pool.Pool[*int]) *pool.Pool[*int]
+	}{
+		"Grow": {0, 0, 1, func(p *pool.Pool[*int]) *pool.Pool[*int] { p.Grow(2 * n); return p }},
+		"a copy": {5 * n, 0, n, func(p *pool.Pool[*int]) *pool.Pool[*int] {
+			return copyOf(t, p, &pool.Options[*int]{Capacity: 5 * n, Reuse: pool.FIFO, Shards: 1})
+		}},
+		"Trim": {5 * n, 0, 100, func(p *pool.Pool[*int]) *pool.Pool[*int] { // of pages that have not been used either
+			p.Grow(2 * n)
+			require.Positive(t, p.Trim())
+			return p
+		}},
+		"MaxLimbo": {5 * n, 50, 1, func(p *pool.Pool[*int]) *pool.Pool[*int] { return p }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := pool.Must(&pool.Options[*int]{Capacity: c.capacity, MaxLimbo: c.maxLimbo, Reuse: pool.FIFO, Shards: 1})
+			kept := testkit.MustInsert(t, p, nil) // so that its page stays
+			used := map[uint32]bool{kept.Index(): true}
+			hs := testkit.Fill(t, p, c.first, none)
+			for _, h := range hs {
+				used[h.Index()] = true
+			}
+			require.Equal(t, c.first, p.RemoveBatch(hs))
+			testkit.RequireReclaimed(t, p)
+			for range n {
+				if c.capacity == 0 { // all that has memory, again and again
+					h := testkit.MustInsert(t, p, nil)
+					used[h.Index()] = true
+					require.True(t, p.Remove(h), "the value should be live")
+				}
+			}
+			p = c.then(p)
+			for i := range n {
+				h := testkit.MustInsert(t, p, nil)
+				require.False(t, used[h.Index()], "insertion %d uses slot %d again", i, h.Index())
+				used[h.Index()] = true
+				require.True(t, p.Remove(h), "the value should be live")
+			}
+			testkit.RequireConserved(t, p)
+		})
+	}
+}

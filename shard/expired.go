@@ -37,18 +37,18 @@ func (a *Arena) ClearExpired() {
 	for _, s := range list {
 		waiting, _ := s.pending()
 		for unfinished := true; unfinished && waiting > 0 && s.tryLock(); waiting -= slots.Batch { // fewer than a round visits
-			unfinished = s.reclaimByAndUnlock(pins)
+			var r round
+			unfinished = r.runByAndUnlock(s, pins)
 		}
 	}
 }
 
-// reclaimByAndUnlock is a round by a scan that began in a later epoch than earlier seals. What could not be
+// runByAndUnlock is a round in s by a scan that began in a later epoch than earlier seals. What could not be
 // sealed before is sealed at the end, so that later guards do not delay it. It reports whether another
 // round would move more at once.
-func (s *shard) reclaimByAndUnlock(pins epoch.Pins) (unfinished bool) {
+func (r *round) runByAndUnlock(s *shard, pins epoch.Pins) (unfinished bool) {
 	defer s.unlock()
 	b := &s.backlog
-	var r round
 	r.begin(s, nil, reclaimMost)
 	oldest := b.learnMixed(pins)
 	r.visits = b.enqueue(oldest, r.limit)

@@ -256,9 +256,12 @@ func (s *shard) popFree() (*slots.Hook, uint64) {
 
 // takeNeverUsed takes a slot that was never used, under FIFO, so that all slots wear evenly. With a
 // Capacity it uses all that before it uses one again; without, all that has memory.
+//
+// If too many slots wait for the arena to grow, most may have passed: they are made ready first. The wrong
+// version asks limbo alone. A MaxLimbo below a batch then stops all growth, without any guard.
 func (s *shard) takeNeverUsed() (*slots.Hook, uint64) {
 	a := s.arena
-	for {
+	for reclaimed := false; ; {
 		changes := a.Table.Changes() // before the look
 		if slot, h := s.takeFresh(); slot != nil {
 			return slot, h
@@ -266,10 +269,18 @@ func (s *shard) takeNeverUsed() (*slots.Hook, uint64) {
 		if slot, h := s.allocRange(slots.Batch); slot != nil {
 			return slot, h
 		}
-		if a.Capacity == 0 || a.Table.Left() == 0 || !a.mayGrow(int64(a.Waiting())) {
+		if a.Capacity == 0 || a.Table.Left() == 0 {
 			break
 		}
-		a.Table.Grow(changes)
+		if a.mayGrow(int64(a.Waiting())) {
+			a.Table.Grow(changes)
+			continue
+		}
+		if reclaimed || s.scans() == 0 || !s.tryLock() {
+			break
+		}
+		s.reclaimAndUnlock(s, s.fill())
+		reclaimed = true
 	}
 	s.unworn.Store(0)
 	for k := 1; k < len(a.shards()); k++ {

@@ -73,6 +73,19 @@ func (r *ready) keepLast(c *slots.Chain) {
 	r.chains[0].Concat(c)
 }
 
+// keepFirst puts c, which may be empty, before what is ready, in a queue.
+func (r *ready) keepFirst(c *slots.Chain) {
+	if c.N == 0 {
+		return
+	}
+	if len(r.chains) == 0 {
+		r.keepLast(c)
+		return
+	}
+	c.Concat(&r.chains[0])
+	r.chains[0] = *c
+}
+
 // keep makes c, whose last slot is known and which has arrays, ready. It reports false if there are
 // too many chains.
 func (r *ready) keep(c *slots.Chain) bool {

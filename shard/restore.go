@@ -99,7 +99,13 @@ func (a *Arena) FillFreelists(c Census) {
 			list.Append(slot, i, slot.Word.Load())
 			i++
 		}
-		s.free.Push(&list)
+		s.lock()
+		if a.FIFO && list.N > 0 {
+			s.ready.keepLast(&list) // those that were never used come first
+		} else {
+			s.free.Push(&list)
+		}
+		s.unlock()
 	}
 	a.Preallocate()
 }

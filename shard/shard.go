@@ -30,9 +30,11 @@ type shard struct {
 	savings epoch.Savings
 
 	// unworn is 1 under FIFO until no slot is left that was never used and that the arena may have.
-	// Until then nothing is put into free. What is in it when unworn becomes 1 goes first.
+	// Until then nothing that was used is put into free. What is in it when alloc makes unworn 1 goes
+	// first.
 	//
-	//	writers  takeNeverUsed and refuse, as no such slot was found; alloc; restore, in a new arena
+	//	writers  takeNeverUsed and refuse, as no such slot was found; alloc, putOff, giveBackQueues; restore, in
+	//	         a new arena
 	//	readers  pop, refill
 	unworn atom.Uint32
 
@@ -291,6 +293,33 @@ func (a *Arena) Grow(n uint64) {
 	ahead := min(n-1, uint64(a.Config.Shards)-1) * (slots.Batch - 1)
 	for a.Table.ProvideMore(n + ahead) {
 	}
+	if a.FIFO {
+		for _, s := range a.shards() {
+			if s.unworn.Load() == 0 && a.Table.Unused() > 0 {
+				s.putOff()
+			}
+		}
+	}
+}
+
+// putOff makes the slots of a queue's freelist ready again, before the others, because there are some that
+// were never used, and these come first. Each burns a life, or it would enter a freelist twice with one
+// generation (I5).
+func (s *shard) putOff() {
+	s.lock()
+	defer s.unlock()
+	s.unworn.Store(1)
+	a, used := s.arena, slots.Chain{}
+	for i := slots.Low(s.free.TakeAll()); i != slots.None; {
+		slot := a.Table.Slot(i)
+		word := slot.Word.Load()
+		next := slots.Low(word)
+		if word, ok := a.burn(slot, a.Table.Vacant(word)+1, slots.None); ok {
+			used.Append(slot, i, word)
+		}
+		i = next
+	}
+	s.ready.keepFirst(&used)
 }
 
 // Find returns the slot that h may name. It returns nil if that slot has no memory, or if the

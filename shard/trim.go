@@ -214,6 +214,9 @@ func (t *trimmer) takeRange(s *shard, k int) {
 		// Success makes the slots from there on the caller's. Failure means that an insertion was given
 		// slots.
 		if s.fresh.Cut(lo, hi, uint32(start)) {
+			if t.fifo {
+				k = len(t.queues) - 1 // they were never used
+			}
 			t.addRange(k, uint32(start), int(uint64(hi)-start))
 			return
 		}

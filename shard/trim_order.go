@@ -24,7 +24,7 @@ type taken struct {
 	pages *slots.PageTable // those that there were when the trimmer chose
 	fifo  bool
 
-	queues []slots.Chain // under FIFO: by shard; the last has what the table had not handed out
+	queues []slots.Chain // under FIFO: by shard; the last has what was in a range, or not handed out by the table
 
 	piles  []slots.Chain // without FIFO: by unit
 	others slots.Chain   // without FIFO: of pages that were added since
@@ -70,22 +70,33 @@ func (t *taken) put(k int, slot *slots.Hook, i uint32, word uint64) {
 
 // giveBack gives back what stays to the shards of a list, if pages of so many slots go.
 func (t *trimmer) giveBack(list shards, count uint32) {
-	stays := t.queues
 	if t.fifo {
 		if count > 0 {
 			t.drop(count)
 		}
-		// Slots that were never used are handed out first.
-		unused := stays[len(list)]
-		unused.Concat(&stays[0])
-		stays[0] = unused
-	} else {
-		stays = t.deal(list)
+		t.giveBackQueues(list)
+		return
+	}
+	for k, c := range t.deal(list) {
+		if c.N > 0 {
+			c.Link(slots.None)
+			list[k].free.Splice(&c) // all lists were taken, and none was filled since (I9)
+		}
+	}
+}
+
+// giveBackQueues is giveBack under FIFO. Slots that were never used go to the first freelist. The others are
+// ready, and get into a freelist when there are none of these, and the arena may have no more.
+func (t *trimmer) giveBackQueues(list shards) {
+	if unused := &t.queues[len(list)]; unused.N > 0 {
+		unused.Link(slots.None)
+		list[0].free.Splice(unused)
+		list[0].unworn.Store(1)
 	}
 	for k, s := range list {
-		if c := &stays[k]; c.N > 0 {
-			c.Link(slots.None)
-			s.free.Splice(c) // all lists were taken, and none was filled since (I9)
+		if c := &t.queues[k]; c.N > 0 {
+			s.ready.keepLast(c)
+			s.refill(nil)
 		}
 	}
 }
