@@ -42,10 +42,6 @@ type Frontier struct {
 // neither on cells that guards have left nor on the number of processors.
 func (f *Frontier) Init(d *Domain, byGuards bool) { f.domain, f.byGuards = d, byGuards }
 
-// cellsAGuard is how many cells a scan visits for a guard, mostly 2, and at most 16 (newBlock). With more
-// than there are, slots wait for longer; with fewer, removals pay for less than a scan.
-const cellsAGuard = 4
-
 // maxCredit keeps credit far from overflow. It pays for a scan of as many guards as fit into 16 GiB.
 const maxCredit = 1 << 27
 

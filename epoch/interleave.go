@@ -9,6 +9,8 @@ const leastCells = 2
 
 func mostCells() int { return 1 }
 
+const cellsAGuard = 1
+
 // SetMost lets rows grow to n cells, a power of two. Call it after Init and before any other use.
 func (d *Domain) SetMost(n int) { d.rowLimit = uint32(n) }
 

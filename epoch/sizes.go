@@ -45,3 +45,8 @@ const (
 
 // timed says that scans note when epochs ended, and that pins which meet seldom do not count.
 const timed = true
+
+// cellsAGuard is how many cells a scan costs for each guard that it found, where it costs by guards: it
+// visits some 2, and at most 16 (newBlock). With more than it visits, slots wait for longer; with fewer,
+// removals pay for less than a scan.
+const cellsAGuard = 4
