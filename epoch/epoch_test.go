@@ -82,7 +82,7 @@ func TestEndEpochPartsStamps(t *testing.T) {
 	}
 	d.SetEpoch(epoch.Limit)
 	d.EndEpoch()
-	require.EqualValues(t, epoch.Limit, d.Stamp())
+	require.Equal(t, uint64(epoch.Limit), d.Stamp())
 }
 
 // TestPassedNeedsNoEpochWithoutGuards: without guards a grace period is over although the

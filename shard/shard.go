@@ -264,6 +264,7 @@ func (a *Arena) Init(c Config) {
 	a.Table.Init(slots.Setup{
 		Layout: c.Layout, Slots: c.Slots, Capacity: c.Capacity, Pages: c.Pages,
 		FirstGeneration: c.FirstGeneration, FreshGeneration: c.FreshGeneration, Fixed: c.Fixed, Stamps: a.stampPerSlot,
+		NewFirst: c.FIFO && c.Capacity > 0,
 	})
 	if c.AllShards {
 		a.start(c.Shards)

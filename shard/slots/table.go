@@ -60,6 +60,7 @@ type Table struct {
 	freshGeneration uint32 // the first live generation of a slot that was never used
 	layout          Layout
 	stampPerSlot    bool // pages have stamps
+	newFirst        bool // pages are added before others come back
 	sizes           PageSizes
 
 	// changes counts how often pages were added, brought back or given up, so it names a state of the
@@ -86,12 +87,14 @@ type Setup struct {
 	FreshGeneration uint32 // the first live generation of slots that were never used, if it is above FirstGeneration
 	Fixed           bool   // the first page has all of the Capacity
 	Stamps          bool   // slots have stamps
+	NewFirst        bool   // pages are added before others come back, as their slots were never used
 }
 
 // Init makes an empty table.
 func (t *Table) Init(c Setup) {
 	t.max, t.inUse, t.sizes = c.Slots, c.Capacity, c.Pages
 	t.firstGeneration, t.stampPerSlot, t.layout = c.FirstGeneration, c.Stamps, c.Layout
+	t.newFirst = c.NewFirst
 	t.freshGeneration = max(c.FirstGeneration, c.FreshGeneration)
 	unit, page := uint32(c.Pages.Unit), uint32(c.Pages.Page)
 	now := &PageTable{
@@ -265,12 +268,20 @@ func (t *Table) roomAhead(slack int) bool {
 // growLocked brings pages back, or adds one. It reports false if there are as many slots as there may
 // be. The caller holds mu, and found that all slots with memory were handed out.
 func (t *Table) growLocked() bool {
+	if t.next.Load() < t.WithMemory() || t.RecommitRange.Left() > 0 {
+		return true // a slot was exhausted since, and one of the last page replaces it; or the number of changes came again
+	}
+	return t.more(0)
+}
+
+// more brings pages back, for n slots or as many as recommit chooses, or adds one. It reports false if there is
+// no page to bring back or to add. The caller holds mu.
+func (t *Table) more(n uint64) bool {
+	back, room := len(t.decommitted) > 0 && t.RecommitRange.Left() == 0, t.WithMemory() < t.Bound()
 	switch {
-	case t.next.Load() < t.WithMemory() || t.RecommitRange.Left() > 0:
-		// A slot was exhausted since, and one of the last page replaces it. Or the number of changes came again.
-	case len(t.decommitted) > 0:
-		t.recommit(0)
-	case t.WithMemory() < t.Bound():
+	case back && !(room && t.newFirst):
+		t.recommit(n)
+	case room:
 		t.addPage(t.Pages())
 	default:
 		return false
@@ -283,17 +294,7 @@ func (t *Table) growLocked() bool {
 func (t *Table) ProvideMore(n uint64) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	switch {
-	case t.Unused() >= n:
-		return false
-	case len(t.decommitted) > 0 && t.RecommitRange.Left() == 0:
-		t.recommit(n)
-	case t.WithMemory() < t.Bound():
-		t.addPage(t.Pages())
-	default:
-		return false
-	}
-	return true
+	return t.Unused() < n && t.more(n)
 }
 
 // Provide gives memory to the slots below n, which must not be more than max.
