@@ -169,11 +169,28 @@ func (b *backlog) leastWaiting() uint64 {
 // which it returns how many there were. What waits with a stamp below oldest has passed.
 func (b *backlog) sortAll(limit int) (oldest uint64, visits int) {
 	oldest, fresh := b.oldest()
-	visits = b.enqueue(oldest, limit)
+	visits = b.sort(oldest, limit)
 	if !fresh && b.waiting.Len() > 0 {
 		oldest, _ = b.oldest() // a slot that came late may have an older stamp than all that waited
 	}
 	return oldest, visits
+}
+
+// sort enqueues what was sealed, unless it passes as it is.
+func (b *backlog) sort(oldest uint64, limit int) (visits int) {
+	if b.passesAsIs(oldest) {
+		return 0
+	}
+	return b.enqueue(oldest, limit)
+}
+
+// passesAsIs reports whether what was sealed has passed, and need be neither sorted nor put behind
+// others: mostly no batch waits. oldest is the epoch of the oldest guard.
+//
+// Without this way a pair of Insert and Remove takes 4 more instructions, of some 170.
+func (b *backlog) passesAsIs(oldest uint64) bool {
+	w := &b.sealed
+	return w.Stamp < oldest && !b.newer && w.Body.N > 0 && b.waiting.Len() == 0 && b.turned.N == 0 && !b.arena.FIFO && b.arena.Reset == nil
 }
 
 // sealedBelow reports whether what was sealed has passed, if the oldest guard has that epoch.
@@ -228,13 +245,16 @@ func (b *backlog) step(oldest uint64, cuts bool) *slots.Chain {
 		}
 		return nil
 	}
+	if b.passesAsIs(oldest) {
+		return &b.sealed.Body.Chain
+	}
 	return nil
 }
 
 // stepped notes that n slots were taken out of what step returned.
 func (b *backlog) stepped(n uint32) {
 	b.waits -= n
-	if b.waiting.Entry(0).Body.N == 0 {
+	if b.waiting.Len() > 0 && b.waiting.Entry(0).Body.N == 0 {
 		b.waiting.RemoveFirst()
 	}
 }

@@ -149,7 +149,7 @@ func (r *round) run(s, target *shard, paid uint32) {
 	}
 	if b.seal(&s.limbo) && (!waited || target != nil && !r.moved && !b.blocked()) {
 		if oldest, _ := b.oldest(); target != nil || b.sealedBelow(oldest) { // after the seal: it speaks of what was unlinked before
-			r.visits += b.enqueue(oldest, r.limit-r.visits)
+			r.visits += b.sort(oldest, r.limit-r.visits)
 			r.release(oldest)
 		}
 	}
