@@ -231,10 +231,10 @@ func thousand(insert func(value) (pool.Handle[value], error)) (hs []pool.Handle[
 
 // record has columns of several sizes, as those of most tables.
 type record struct {
-	x, y, z, mass float64
-	name          string
+	X, Y, Z, Mass float64
+	Name          string
 	points        int32
-	kind          uint8
+	Kind          uint8
 }
 
 func stored() (*dense.Store[record], []pool.Handle[record]) {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// How long tests are is decided here. Whoever tries a clone wants to see soon that all passes, the gate
-// repeats more often, and the full programme runs for hours:
+// How long tests are is decided here. A new user wants to see soon that all passes. The gate repeats
+// more often, and the full programme runs for hours:
 //
 //	go test -race ./...                          # short
 //	COATCHECK_LENGTH=gate go test -race ./...    # as long as in the gate

@@ -121,7 +121,7 @@ func (p *gained) UnmarshalBinary(b []byte) error {
 type (
 	gainedParts    struct{ bytes []byte }
 	gainedStubborn struct{ X, Y int32 }
-	gainedLarge    struct{ cache [100]uint64 }
+	gainedLarge    struct{ Cache [100]uint64 }
 )
 
 func (*gainedLarge) UnmarshalBinary([]byte) error { return nil }
