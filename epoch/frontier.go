@@ -164,7 +164,8 @@ func (s *Savings) Spend(n, price uint32) bool {
 	return true
 }
 
-// Saved returns what was paid and not spent, and Restore sets it.
+// Saved returns what was paid and not spent.
 func (s *Savings) Saved() uint32 { return s.cells.Load() }
 
+// Restore sets what Saved returns, in a copy that no other goroutine has seen.
 func (s *Savings) Restore(n uint32) { s.cells.Store(n) }
