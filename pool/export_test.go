@@ -36,7 +36,7 @@ func CellOf[T any](r *Reservation[T]) uintptr { return uintptr(unsafe.Pointer(r.
 
 const CellSize = unsafe.Sizeof(reservation{})
 
-// ClearExpired does what the garbage collector's finalizer does.
+// ClearExpired does what the sentinels do after each cycle of the garbage collector.
 func ClearExpired[T any](p *Pool[T]) { p.arena.ClearExpired() }
 
 // CellBytes returns the memory of a pool's pin cells.

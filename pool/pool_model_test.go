@@ -38,7 +38,7 @@ type machine[T any] struct {
 	known  []pool.Handle[T] // all that were shown, to choose from
 	taken  map[uint64]bool  // values that verbs gave away
 	inside int              // callbacks and loops under way
-	alone  bool             // no finalizer reclaims, so what a call has written can be seen
+	alone  bool             // no sentinel reclaims, so what a call has written can be seen
 	gc     int              // the percentage to go back to
 	done   map[string]int   // operations that had an effect
 }
@@ -163,7 +163,7 @@ func (mc *machine[T]) Refused(c *call[T], err error) {
 }
 
 // synchronized reclaims all that can be, and returns Stats. After a refusal that makes no slot
-// free: one that is left in limbo has no other life, and is in the hands of a finalizer.
+// free: one that is left in limbo has no other life, and is in the hands of a sentinel.
 func (mc *machine[T]) synchronized() pool.Stats {
 	if err := mc.p.Synchronize(context.Background()); err != nil {
 		mc.Failf("Synchronize: %v", err)

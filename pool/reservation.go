@@ -2,7 +2,6 @@ package pool
 
 import (
 	"context"
-	"runtime"
 	"weak"
 
 	"coatcheck/internal/atom"
@@ -127,35 +126,29 @@ func (r *cell) settle() (*core, *slots.Hook) {
 	return c, slot
 }
 
-// Reservations are made in blocks of 63. The garbage collector tells by the finalizer of an object
-// that a Reservation was dropped. An object for each would be two thirds of a Reserve; a block
-// needs one.
+// Reservations are made in blocks of 63. The garbage collector tells by a life (collected.go)
+// that a Reservation was dropped. One for each would be most of a Reserve; a block needs one.
 //
 // A Reservation refers to its pool, and so to all that Reset and the values refer to. That may
-// be the Reservation itself. A finalizer keeps what its object refers to. So the object with
-// the finalizer is apart from the block: it refers to the supply, which says what is open and
-// refers to the pool weakly. A cleanup would need no such object. But Go 1.26 leaves cleanups
-// undone that lie with a processor which GOMAXPROCS has taken away.
+// be the Reservation itself. So the life is apart from the block: it refers to the supply, which says
+// what is open and refers to the pool weakly.
 
 // blockCells is the number of Reservations of a block. 63 of them, with the allocator's
 // header, fill 2 KiB, a size class.
 const blockCells = 63
 
-// block has the Reservations. A reference to a cell keeps all of them, and end.
+// block has the Reservations. A reference to a cell keeps all of them, and the life.
 type block struct {
 	cells [blockCells]cell
-	end   *blockEnd
+	life  *life
 }
 
-// blockEnd has a finalizer, which runs when the block is unreachable.
-type blockEnd struct{ supply *supply }
-
-// supply is what a block's finalizer needs. Its Reservations and the finalizer keep it.
+// supply is what a block's life needs. Its Reservations and the life keep it.
 type supply struct {
 	// block refers to it weakly. If the pool kept its current block, Reservations that were
 	// dropped would stay reserved as long as no call reserves, or Reserve returns ErrFull. It
-	// returns nil once the collector has found the block unreachable, which is before the
-	// finalizer runs. A caller that gets the block keeps it reachable.
+	// returns nil once the collector has found the block unreachable, which is before
+	// dropped runs. A caller that gets the block keeps it reachable.
 	block weak.Pointer[block]
 	pool  weak.Pointer[core]
 
@@ -173,7 +166,7 @@ type reservation struct {
 	// h is the Reservation's handle while it is open, and else 0.
 	//
 	//	writers  reserve, by a store, in a cell that is its own; settle and dropped, for Commit,
-	//	         Cancel and the finalizer, by a swap with 0: the one that gets the handle owns
+	//	         Cancel and both ends of the life, by a swap with 0: the one that gets the handle owns
 	//	         the slot
 	h atom.Uint64
 }
@@ -208,14 +201,13 @@ func (c *core) cellSlow(used *supply) *cell {
 		return c.cell()
 	}
 	if !slots.Exploring {
-		b.end = &blockEnd{s}
-		runtime.SetFinalizer(b.end, func(e *blockEnd) { e.supply.dropped() })
+		b.life = newLife(s.dropped)
 	}
 	return &b.cells[0]
 }
 
-// dropped is what a block's finalizer does. No Commit or Cancel runs meanwhile, since it would refer
-// to its cell.
+// dropped gives back what is open when a block is unreachable. No Commit or Cancel runs meanwhile, since it
+// would refer to its cell. A second call may: each swaps the handles, and one of them gets a handle.
 func (s *supply) dropped() {
 	if p := s.pool.Value(); p != nil {
 		for i := range s.open {

@@ -154,7 +154,7 @@ func TestReserveAllocatesFewObjectsABlock(t *testing.T) {
 			}
 		}
 		f()
-		assert.EqualValues(t, 4*blocks, testing.AllocsPerRun(10, f))
+		assert.EqualValues(t, 8*blocks, testing.AllocsPerRun(10, f)) // the block, its supply with a weak pointer, and its life
 	}
 }
 

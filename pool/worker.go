@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"weak"
 
+	"coatcheck/internal/atom"
 	"coatcheck/shard"
 	"coatcheck/shard/slots"
 )
@@ -21,8 +22,8 @@ import (
 // Flush and Close give the slots back. If a Worker is dropped, the garbage collector does so. A
 // Worker in a value of its own pool is not dropped before the pool.
 type Worker[T any] struct {
-	// slots is plain: one goroutine at a time uses it, and then the finalizer of end. So that
-	// the finalizer does not run while a method uses the slots, the method keeps the Worker alive.
+	// slots is plain: one goroutine at a time uses it, and then dropped. So that
+	// dropped does not run while a method uses the slots, the method keeps the Worker alive.
 	// Otherwise the last use of the Worker may come before the last use of its slots.
 	//
 	// A locked instruction delays all later loads. So a fast path costs its locked
@@ -30,42 +31,48 @@ type Worker[T any] struct {
 	// addresses of slots and its own copy of the page table.
 	slots *shard.Magazine
 	end   *workerEnd
+	life  *life
 
 	_    noCopy
 	user user
 	pool *Pool[T] // nil when closed
 }
 
-// workerEnd has a finalizer, which runs when its Worker is unreachable. It is apart from the Worker
-// and refers to the pool weakly, as a blockEnd does (reservation.go): what Reset and the
+// workerEnd is the part of a Worker that outlives it: what its life refers to. It is apart from the Worker
+// and refers to the pool weakly, as a supply does (reservation.go): what Reset and the
 // values refer to may be the Worker. So the arena keeps the magazine.
 type workerEnd struct {
 	mark  mark
 	pool  weak.Pointer[core]
 	slots weak.Pointer[shard.Magazine]
+
+	// ended is 1 once dropped has run, which its life calls twice.
+	//
+	//	writers  dropped, by a swap: the call that gets the 0 owns the magazine
+	ended atom.Uint32
 }
 
 // Worker returns a new Worker. It allocates, so make one for each goroutine, not for each
 // call.
 func (p *Pool[T]) Worker() *Worker[T] {
 	w := &Worker[T]{pool: p}
-	w.slots, w.end = p.open()
+	w.slots, w.end, w.life = p.open()
 	return w
 }
 
 // open returns what a new Worker needs.
-func (c *core) open() (*shard.Magazine, *workerEnd) {
+func (c *core) open() (m *shard.Magazine, e *workerEnd, l *life) {
 	c.pages()
-	m := c.arena.NewMagazine()
-	e := &workerEnd{pool: weak.Make(c), slots: weak.Make(m)}
+	m = c.arena.NewMagazine()
+	e = &workerEnd{pool: weak.Make(c), slots: weak.Make(m)}
 	c.workers.Add(1)
 	if !slots.Exploring {
-		runtime.SetFinalizer(e, (*workerEnd).dropped)
+		l = newLife(e.dropped)
 	}
 	if debugging {
 		e.mark.opened(c.records.workers, "opened", "")
 	}
-	return m, e
+	return m, e, l
 }
 
 // Insert is like [Pool.Insert], but costs no locked instruction on amd64.
@@ -185,12 +192,12 @@ func (w *Worker[T]) Close() {
 		return
 	}
 	w.pool = nil // before a Reset runs
-	p.close(w.slots, w.end)
+	p.close(w.slots, w.end, w.life)
 }
 
 // close is Worker.Close.
-func (c *core) close(m *shard.Magazine, e *workerEnd) {
-	runtime.SetFinalizer(e, nil)
+func (c *core) close(m *shard.Magazine, e *workerEnd, l *life) {
+	l.end()
 	defer c.workers.Add(-1) // also when a Reset panics
 	if debugging {
 		e.mark.closed(c.records.workers, "closed")
@@ -198,10 +205,11 @@ func (c *core) close(m *shard.Magazine, e *workerEnd) {
 	m.Close(shard.Now)
 }
 
-// dropped is what the finalizer does. Like core.dropped it does not reclaim.
+// dropped closes the Worker when it is unreachable. Like core.dropped it does not reclaim. A second call, which
+// may come at the same time, does nothing.
 func (e *workerEnd) dropped() {
 	c := e.pool.Value()
-	if c == nil {
+	if c == nil || e.ended.Swap(1) != 0 {
 		return
 	}
 	c.collected.Add(1)

@@ -84,7 +84,7 @@ func TestResetClosesTheWorker(t *testing.T) {
 
 // TestMethodsKeepTheirWorker: a method of Worker that uses the slots keeps the Worker alive up to each
 // return, or defers that. Otherwise the last use of the Worker may come before the last use of its slots,
-// and the finalizer gives them back in between. A collection hardly ever comes at that moment, so this
+// and dropped gives them back in between. A collection hardly ever comes at that moment, so this
 // reads the source.
 func TestMethodsKeepTheirWorker(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "worker.go", nil, parser.SkipObjectResolution)
@@ -92,7 +92,7 @@ func TestMethodsKeepTheirWorker(t *testing.T) {
 	users := 0
 	for _, d := range file.Decls {
 		fn, ok := d.(*ast.FuncDecl)
-		if !ok || fn.Recv == nil || types.ExprString(fn.Recv.List[0].Type) != "*Worker[T]" || fn.Name.Name == "Close" { // Close ends the finalizer
+		if !ok || fn.Recv == nil || types.ExprString(fn.Recv.List[0].Type) != "*Worker[T]" || fn.Name.Name == "Close" { // Close ends the life
 			continue
 		}
 		used, keeps, uses := false, false, false // uses: since the Worker was kept

@@ -20,7 +20,7 @@ import (
 //
 // One scan serves all shards. It begins in a later epoch than the seals, so it tells of what they took,
 // and nothing of what others seal meanwhile (L3). The wrong version makes a round in each shard: 20,000
-// guards and 1,024 shards then take the goroutine of finalizers up to half a second.
+// guards and 1,024 shards then take a goroutine of the runtime up to half a second.
 func (a *Arena) ClearExpired() {
 	list := a.shards()
 	if a.Replays || list.pending() == 0 {

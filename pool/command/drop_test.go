@@ -82,10 +82,10 @@ func TestSteadyFrameAllocatesWhatReserveDoes(t *testing.T) {
 	}
 	const (
 		n = 630
-		// most is for ten blocks of reservations, four objects each, and for blocks that
+		// most is for ten blocks of reservations, eight objects each, and for blocks that
 		// a collection ends early.
 		lists = 2 // of Apply
-		most  = 5*(10+2) + lists
+		most  = 8*(10+2) + lists
 	)
 	p := pool.Must(&pool.Options[value]{Shards: 1})
 	a, b := command.New(p), command.New(p)

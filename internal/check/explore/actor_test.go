@@ -20,7 +20,7 @@ type actor struct {
 	k *keeper // the Worker that it acts through, if there is one
 }
 
-// subject is the pool, without the finalizers of what it opens: they would run on a goroutine
+// subject is the pool, without the lives of what it opens: they would run on a goroutine
 // that is no thread of the run.
 type subject struct{ *Pool[val] }
 
