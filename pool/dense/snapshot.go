@@ -101,7 +101,9 @@ func writeAll[V any](w io.Writer, all []V, written *int64) error {
 // With Origin 0, the copy also refuses handles that the original, or another copy, issued after
 // the snapshot. Only if their slot was used 65,536 times or more since may it accept one by
 // chance. With Origin set, it issues the handles that the original would, for replays and
-// rollbacks.
+// rollbacks. But a snapshot does not say which slots of a copy have yet to leave the generations of its
+// own original. If the copy was read with Origin 0, and its snapshot is read with Origin set, these slots
+// may issue handles that the first original issued.
 //
 // It returns the errors of [pool.ReadFrom], and wraps pool.ErrFull if values exceed Capacity. It
 // takes twice the memory of the values, and some 40 bytes for each slot ever used. The copy has

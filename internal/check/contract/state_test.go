@@ -1,0 +1,204 @@
+//go:build !race
+
+package contract_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// What a snapshot does with each field that may decide a later answer. A new field fails the test until it is
+// listed: whoever adds it says whether a copy answers as the original, and with a test where it is written.
+//
+//	written   the snapshot has it: where
+//	replays   written in the order of reuse, of a pool with an Origin and one shard (shard/order.go)
+//	derived   worked out by what reads the snapshot, or by the next calls: from what
+//	option    from the Options of whatever reads it
+//	own       a copy begins anew, rightly: why
+const stateKinds = "written replays derived option own"
+
+// Fields whose name is _ are left out. An embedded field has the name of its type.
+var state = map[string]string{
+	"pool.core": `
+		arena     written  its parts, below
+		domain    own      guards are not in a snapshot; stamps are kept as ages
+		records   own      of callers, under the build tag
+		tracer    option   TraceGuards
+		replays   option   Origin and Shards
+		workers   own      a copy has no Workers: what they kept is vacant there
+		reserved  own      a copy has no Reservations: what they had is vacant there
+		collected own      a figure
+		supply    own      as reserved`,
+	"shard.Arena": `
+		Config       option   the layout and the limits; FirstGeneration and FreshGeneration are written, in the header
+		Table        written  see slots.Table
+		affinity     own      hints; with one shard they decide nothing
+		stampPerSlot derived  from Capacity and MaxLimbo, which must be alike for the order
+		mostOwned    derived  from Capacity
+		fastBelow    derived  from stampPerSlot and skipBelow
+		plainBelow   derived  from fastBelow and Reset
+		skipBelow    derived  from the greatest handle that was restored
+		holds        own      a copy has no Refs
+		verdicts     own      findings are shared by refusals that meet
+		refusals     own      figures
+		running      own      no Reset is under way in a new pool
+		magazines    own      a copy has no Workers
+		waiters      own      nobody waits in a new pool`,
+	"shard.shard": `
+		free     replays  free
+		fresh    replays  fresh
+		ahead    own      with several shards only
+		searches replays  searches
+		savings  replays  account.saved
+		unworn   replays  unworn
+		fifo     option   Reuse
+		number   derived  0 where there is an order
+		arena    own      the copy's
+		limbo    replays  limbo
+		mu       own      a lock
+		misses   own      goroutines that met
+		backlog  replays  see shard.backlog
+		ready    replays  ready
+		kept     derived  from the lists`,
+	"shard.backlog": `
+		arena    own      the copy's
+		sealed   replays  sealed
+		turned   replays  turned
+		waiting  replays  waiting, joinAt and account.added
+		waits    derived  from the lists
+		seals    replays  seals
+		unpaid   own      an arena that replays does not ask for it
+		frontier replays  account
+		newer    replays  account.flags
+		inResets own      no Reset is under way in a new pool
+		runs     own      as inResets`,
+	"shard/slots.Table": `
+		Current          written  the generation of each slot, and its value; skips, where the pool was restored itself
+		next             replays  next; without an order, the slots that are written
+		exhausted        derived  from the generations
+		spent            derived  from the generations
+		RecommitRange    replays  again
+		decommittedSlots derived  from the pages without memory
+		mu               own      a lock
+		decommitted      replays  gone; without an order, their floors are written as generations
+		stub             replays  stub
+		max              option   with Capacity
+		inUse            option   Capacity
+		whole            option   Preallocate
+		firstGeneration  written  the header
+		freshGeneration  written  the header
+		layout           derived  from T
+		stampPerSlot     derived  as shard.Arena's
+		newFirst         option   Reuse and Capacity
+		sizes            derived  from T; an order of other sizes is dropped
+		changes          own      names states; only whether it is the same counts
+		needed           own      with several shards only`,
+	"pool/dense.Store": `
+		phase     own      nothing was created or killed since Refresh, or WriteTo refuses
+		room      written  values and handles, in order
+		alive     derived  from the number of values
+		base      derived  alive between phases
+		waits     derived  from the handles that wait
+		exhausted derived  from the zero handles
+		used      derived  from the number of handles
+		mirrors   written  the index of the first handle
+		placed    own      each place is stored again when CreateAt asks
+		limit     derived  see bound
+		origin    written  the first handle's generation
+		first     written  the second handle's generation
+		line      own      a copy begins a line, unless Origin is set: ReadFrom says what is lost then
+		sizes     option   Capacity; for least and most see line
+		options   option   all
+		moves     own      functions
+		notes     own      empty between calls
+		waiting   written  in the order of reuse
+		tail      derived  alive between phases
+		unborn    own      0 between phases`,
+	"pool/dense.slot": `
+		generation written in the handle, or the next one's
+		at         derived from the order of the values`,
+	"pool/table.Table": `
+		rows    written  the records, in order
+		keys    written  with the records
+		index   derived  from the keys
+		moves   own      functions, which ReadFrom leaves as they are
+		calling own      empty between calls`,
+	"pool/table.rows": `
+		n         written  how many records
+		allocated derived  by Add
+		first     derived  from R
+		layout    own      the receiver's, which New was given
+		record    derived  R
+		columns   written  the records
+		key       derived  with the keys
+		places    derived  by growth`,
+	"pool/tree.Forest": `
+		pool    written  the links are part of the values
+		field   own      a function, given to New
+		seqlock own      orders changes of one process
+		ends    derived  empty at first: what is not in it is looked for`,
+	"pool/tree.Links": `
+		Words written by MarshalBinary`,
+	"pool/pending.Calls": `
+		live     own  calls of one process: there is no snapshot
+		waiters  own  as live
+		closed   own  as live
+		made     own  as live
+		mu       own  as live
+		sleepers own  as live`,
+}
+
+func TestSnapshotsKnowEachField(t *testing.T) {
+	for name, text := range state {
+		var listed []string
+		for line := range strings.Lines(strings.TrimSpace(text)) {
+			words := strings.Fields(line)
+			require.GreaterOrEqual(t, len(words), 3, "%s: %s", name, line)
+			require.Contains(t, strings.Fields(stateKinds), words[1], "%s.%s", name, words[0])
+			listed = append(listed, words[0])
+		}
+		dot := strings.LastIndexByte(name, '.')
+		require.Equal(t, fieldsOf(t, filepath.Join(root, name[:dot]), name[dot+1:]), listed,
+			"the fields of %s: say of each new one what a snapshot does with it", name)
+	}
+}
+
+// fieldsOf returns the fields of a struct that the package in the folder declares, in order.
+func fieldsOf(t *testing.T, folder, name string) (names []string) {
+	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
+	require.NoError(t, err)
+	for _, path := range files {
+		if !isProduct(filepath.Base(path)) {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		require.NoError(t, err)
+		ast.Inspect(file, func(n ast.Node) bool {
+			spec, ok := n.(*ast.TypeSpec)
+			if !ok || spec.Name.Name != name {
+				return true
+			}
+			declared, ok := spec.Type.(*ast.StructType)
+			require.True(t, ok, "%s is no struct", name)
+			for _, f := range declared.Fields.List {
+				if f.Names == nil {
+					names = append(names, receiver(f.Type))
+				}
+				for _, n := range f.Names {
+					if n.Name != "_" {
+						names = append(names, n.Name)
+					}
+				}
+			}
+			return true
+		})
+	}
+	require.NotEmpty(t, names, "no struct %s in %s", name, folder)
+	return names
+}
