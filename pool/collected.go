@@ -41,3 +41,31 @@ func (l *life) end() {
 	l.cleanup.Stop()
 	runtime.KeepAlive(l) // or the collector might have queued a call before
 }
+
+// A sentinel is what nothing refers to, so the runtime tells after each cycle that it is unreachable. Then it
+// calls cycle, and is set again if that returns true.
+type sentinel struct{ cycle func() bool }
+
+// eachCycle calls f after each cycle of the garbage collector, as long as it returns true. Like a life it
+// tells twice, by two sentinels that do not know of each other. f must keep the rules of dropped.
+func eachCycle(f func() bool) {
+	s := &sentinel{f}
+	runtime.SetFinalizer(s, (*sentinel).finalized)
+	s.clean()
+}
+
+// finalized is the finalizer of a sentinel.
+func (s *sentinel) finalized() {
+	if s.cycle() {
+		runtime.SetFinalizer(s, (*sentinel).finalized)
+	}
+}
+
+// clean makes a sentinel with a cleanup. A cleanup's object is freed, so each cycle takes another.
+func (s *sentinel) clean() {
+	runtime.AddCleanup(&sentinel{s.cycle}, func(cycle func() bool) {
+		if cycle() {
+			(&sentinel{cycle}).clean()
+		}
+	}, s.cycle)
+}

@@ -4,6 +4,7 @@ package pool_test
 
 import (
 	"runtime"
+	"runtime/pprof"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -34,7 +35,7 @@ func blockEnds(t *testing.T, arrange func(block func())) {
 }
 
 // If a finalizer of the program blocks, or cleanups do, an idle pool still lets go of what was removed, and
-// dropped Workers and Reservations come back.
+// dropped Workers and Reservations come back. The profile of guards forgets those of pools that are gone.
 func TestBlockedFinalizersAndCleanups(t *testing.T) {
 	for name, arrange := range map[string]func(block func()){
 		"no other runs": nil,
@@ -49,6 +50,10 @@ func TestBlockedFinalizersAndCleanups(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			traced := 0
+			if profile := pprof.Lookup(pool.ProfileName); profile != nil {
+				traced = profile.Count()
+			}
 			p := pool.Must(&pool.Options[holder]{Shards: 1})
 			hs, refs := insertPayloads(40, p.Insert)
 			if arrange != nil {
@@ -71,6 +76,12 @@ func TestBlockedFinalizersAndCleanups(t *testing.T) {
 				st := p.Stats()
 				return st.Workers == 0 && st.Cached == 0 && st.Reserved == 0
 			}, "dropped Workers and Reservations")
+			testkit.Apart(func() {
+				p := pool.Must(&pool.Options[int]{TraceGuards: 1})
+				p.Pin()
+				require.Equal(t, traced+1, pprof.Lookup(pool.ProfileName).Count())
+			})
+			testkit.Eventually(t, func() bool { return pprof.Lookup(pool.ProfileName).Count() <= traced }, "guards of a pool that is gone")
 			if arrange == nil {
 				testkit.Settle(t) // the other call of each does nothing
 			}

@@ -3,7 +3,6 @@ package pool
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"weak"
 
 	"coatcheck/shard/slots"
@@ -66,58 +65,31 @@ func (c *core) synchronize(ctx context.Context) error {
 	return c.arena.Synchronize(ctx)
 }
 
-// A sentinel lets removed values go in pools that are idle. A removed value stays in its slot until
-// the slot is reclaimed, mostly by a later call. But there may be none, and the value may keep
-// much memory reachable, such as a connection with its buffers.
+// A removed value stays in its slot until the slot is reclaimed, mostly by a later call. But in an idle pool
+// there may be none, and the value may keep much memory reachable, such as a connection with its buffers.
 //
-// Only the garbage collector needs that memory back, so it gives the signal. Nothing refers
-// to a sentinel, so the runtime tells after each cycle that it is unreachable. Then the slots whose
-// grace period is over are reclaimed, and the sentinel is set again. What a value keeps reachable is freed
-// in the cycle after that, if no guard delays its slot and no Ref or Worker has it.
+// Only the garbage collector needs that memory back, so it gives the signal (collected.go). After each cycle
+// the slots whose grace period is over are reclaimed. What a value keeps reachable is freed
+// in the cycle after that, if no guard delays its slot and no Ref or Worker has it. The second sentinel of a
+// cycle finds little, and may run beside the first: ClearExpired is a call like any other, and leaves a shard
+// whose lock another goroutine has.
 //
-// A pool has two sentinels, one with a finalizer and one with a cleanup, because each of them fails
-// where the other does not (collected.go). The second of a cycle finds little, and may run beside the first:
-// ClearExpired is a call like any other, and leaves a shard whose lock another goroutine has.
-//
-// A sentinel refers to the pool weakly, and ends with it. A pool with a Reset has none,
+// The sentinels refer to the pool weakly, and end with it. A pool with a Reset has none,
 // because user code must not run on a goroutine of the runtime. A pool of values without
-// pointers needs none. In a pool that replays it does nothing, because the collector must not
+// pointers needs none. In a pool that replays they do nothing, because the collector must not
 // decide the order of reuse.
-type sentinel struct {
-	pool weak.Pointer[core]
-}
 
 // watch makes the sentinels of c, if it needs them. c must be complete.
 func (c *core) watch() {
-	if c.arena.Pointers && c.arena.Reset == nil && !slots.Exploring {
-		s := &sentinel{weak.Make(c)}
-		runtime.SetFinalizer(s, (*sentinel).finalized)
-		s.clean()
+	if !c.arena.Pointers || c.arena.Reset != nil || slots.Exploring {
+		return
 	}
-}
-
-// finalized is the finalizer of a sentinel.
-func (s *sentinel) finalized() {
-	if s.cycle() {
-		runtime.SetFinalizer(s, (*sentinel).finalized)
-	}
-}
-
-// clean makes a sentinel with a cleanup. A cleanup's object is freed, so each cycle takes another.
-func (s *sentinel) clean() {
-	runtime.AddCleanup(&sentinel{s.pool}, func(pool weak.Pointer[core]) {
-		if s := (sentinel{pool}); s.cycle() {
-			s.clean()
+	pool := weak.Make(c)
+	eachCycle(func() bool {
+		p := pool.Value()
+		if p != nil {
+			p.arena.ClearExpired()
 		}
-	}, s.pool)
-}
-
-// cycle reclaims what has passed. It reports whether the pool is there.
-func (s *sentinel) cycle() bool {
-	p := s.pool.Value()
-	if p == nil {
-		return false
-	}
-	p.arena.ClearExpired()
-	return true
+		return p != nil
+	})
 }

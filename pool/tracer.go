@@ -2,7 +2,6 @@ package pool
 
 import (
 	"math/rand/v2"
-	"runtime"
 	"runtime/pprof"
 	"slices"
 	"strings"
@@ -57,7 +56,7 @@ func (c *core) trace(period int) {
 		Wrapped: t.forget,
 	})
 	if !slots.Exploring {
-		runtime.SetFinalizer(&tracerSentinel{weak.Make(c), t.opened}, (*tracerSentinel).cycle)
+		t.opened.watch(c)
 	}
 }
 
@@ -181,22 +180,20 @@ const ProfileName = "coatcheck/pool.guards"
 // opened has the records of one pool. They do not refer to it, so that they can end after it.
 type opened struct{ guards, refs trace.Set }
 
-// tracerSentinel brings the profile up to date after each cycle of the garbage collector: where the pool
-// is gone, what was open in it leaves the profile. Nothing refers to it, so that its finalizer runs.
-type tracerSentinel struct {
-	pool weak.Pointer[core]
-	*opened
-}
-
-func (s *tracerSentinel) cycle() {
-	if c := s.pool.Value(); c != nil {
-		c.tracer.refresh()
-		runtime.SetFinalizer(s, (*tracerSentinel).cycle)
-		return
-	}
-	for _, set := range []*trace.Set{&s.guards, &s.refs} {
-		for _, it := range set.Items() {
-			profile().Remove(it)
+// watch brings the profile up to date after each cycle of the garbage collector: where the pool c
+// is gone, what was open in it leaves the profile. What it calls does not refer to c.
+func (o *opened) watch(c *core) {
+	pool := weak.Make(c)
+	eachCycle(func() bool {
+		if c := pool.Value(); c != nil {
+			c.tracer.refresh()
+			return true
 		}
-	}
+		for _, set := range []*trace.Set{&o.guards, &o.refs} {
+			for _, it := range set.Items() {
+				profile().Remove(it)
+			}
+		}
+		return false
+	})
 }
