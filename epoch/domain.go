@@ -110,7 +110,7 @@ func (d *Domain) Init(n int) {
 
 // Tracer is told of pins.
 type Tracer struct {
-	// Pinned is called with the guard of each Pin, before that returns, and of no PinTransient.
+	// Pinned is called with the guard of each Pin, before that returns, and of no PinTransient or PinUntraced.
 	Pinned func(Guard)
 
 	// Wrapped is called where the sequence of a cell begins anew, before the pin, of any kind, returns
@@ -144,6 +144,9 @@ func (d *Domain) Pin() Guard { return d.pin(hint.Frame()) }
 // PinTransient is Pin for a pin that ends in the same function and runs no user code meanwhile.
 // Scans count such pins apart, because they end by themselves.
 func (d *Domain) PinTransient() Guard { return d.claimCell(active | transient) }
+
+// PinUntraced is Pin of which no Tracer is told.
+func (d *Domain) PinUntraced() Guard { return d.claimCell(active) }
 
 func (d *Domain) pinSlow() Guard {
 	g := d.claimCell(active)

@@ -133,9 +133,7 @@ type caller = trace.Place
 
 func callerOf() caller { return trace.Here() }
 
-func pinFor(d *tracedDomain, at caller) tracedPin { return d.record(d.Domain.Pin(), at) }
-
-func guardOf(g *tracedPin) epoch.Guard { return g.Guard }
+func pinFor(d *tracedDomain, at caller) tracedPin { return d.record(d.PinUntraced(), at) }
 
 // tracedPin keeps its record when it is unpinned, for the text of a later panic.
 type tracedPin struct {

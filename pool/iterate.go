@@ -298,10 +298,7 @@ func (w *eachWorker) visit(first, end uint32) error {
 }
 
 // setPin pins. The stack here says nothing of the caller of Each, who is recorded instead.
-func (w *eachWorker) setPin() {
-	w.pin = pinFor(&w.core.domain, w.caller)
-	w.core.tracer.leaveOut(guardOf(&w.pin))
-}
+func (w *eachWorker) setPin() { w.pin = pinFor(&w.core.domain, w.caller) }
 
 // renew replaces the pin, so that what is removed meanwhile can be reclaimed.
 func (w *eachWorker) renew() error {

@@ -75,8 +75,8 @@ func (t *tracer) pin(g epoch.Guard) {
 	}
 }
 
-// each records who calls Each, and returns the record, or nil if it was not drawn. Its goroutines pin, and
-// leave their pins out: their stacks begin in package errgroup.
+// each records who calls Each, and returns the record, or nil if it was not drawn. Its goroutines pin
+// untraced, since their stacks begin in package errgroup.
 func (t *tracer) each() *trace.Item {
 	if t == nil || !t.drawn() {
 		return nil
@@ -90,16 +90,6 @@ func (t *tracer) each() *trace.Item {
 func (t *tracer) closeEach(it *trace.Item) {
 	t.guards.Close(it, "unpinned")
 	profile().Remove(it)
-}
-
-// leaveOut forgets a guard that was pinned just now, if it was drawn.
-func (t *tracer) leaveOut(guard epoch.Guard) {
-	if t == nil {
-		return
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.close(func(g epoch.Guard) bool { return g == guard })
 }
 
 // ask forgets the guards that are not pinned any more. The caller holds mu.
