@@ -10,11 +10,18 @@ import (
 	"go/token"
 	"go/types"
 	"path/filepath"
+	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"coatcheck/pool"
 )
+
+// module is the module's path, which a clone may change, with a slash.
+var module = strings.TrimSuffix(reflect.TypeFor[pool.Stats]().PkgPath(), "pool")
 
 // structures are the types that models draw the operations of: in which files, and which methods the model
 // leaves to other tests, each with the reason.
@@ -90,7 +97,7 @@ func callsOf(t *testing.T, folder string, files []string) (product *types.Packag
 		return all
 	}
 	config := types.Config{Importer: alone{}, Error: func(error) {}}
-	product, _ = config.Check("coatcheck/"+folder, fset, parsed(slices.Concat(sources.GoFiles, sources.TestGoFiles)), nil)
+	product, _ = config.Check(module+folder, fset, parsed(slices.Concat(sources.GoFiles, sources.TestGoFiles)), nil)
 	config.Importer = alone{product}
 	info := types.Info{Selections: map[*ast.SelectorExpr]*types.Selection{}}
 	tests, _ := config.Check(product.Path()+"_test", fset, parsed(sources.XTestGoFiles), &info)
