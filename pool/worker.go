@@ -48,7 +48,7 @@ type workerEnd struct {
 
 	// ended is 1 once dropped has run, which its life calls twice.
 	//
-	//	writers  dropped, by a swap: the call that gets the 0 owns the magazine
+	//	writers  dropped, by a compare-and-swap: the call that succeeds owns the magazine
 	ended atom.Uint32
 }
 
@@ -209,7 +209,7 @@ func (c *core) close(m *shard.Magazine, e *workerEnd, l *life) {
 // may come at the same time, does nothing.
 func (e *workerEnd) dropped() {
 	c := e.pool.Value()
-	if c == nil || e.ended.Swap(1) != 0 {
+	if c == nil || !e.ended.CompareAndSwap(0, 1) {
 		return
 	}
 	c.collected.Add(1)
