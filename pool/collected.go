@@ -13,7 +13,7 @@ import "runtime"
 //
 // On Go 1.24 cleanups run on the goroutine of finalizers, so there a program's finalizer must not block.
 //
-// dropped must not refer to the owner, nor strongly to what may refer to it, or that stays for ever. It must bear
+// dropped must not refer to the owner, nor strongly to what may refer to it, or that stays reachable. It must bear
 // two calls at once, and calls for other owners beside them. It must not block nor run user code: a program's
 // other finalizers and cleanups wait for it, and a panic would end the program.
 type life struct {
