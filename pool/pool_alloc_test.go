@@ -146,7 +146,7 @@ func TestPreallocatedPoolNeverAllocates(t *testing.T) {
 	if testkit.Watched {
 		t.Skip("the race detector allocates")
 	}
-	// Each cycle of the garbage collector allocates: a sentinel for each pool (memory.go), and what the
+	// Each cycle of the garbage collector allocates: a sentinel for each pool (collected.go), and what the
 	// runtime itself needs.
 	testkit.Settle(t)
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
@@ -154,16 +154,11 @@ func TestPreallocatedPoolNeverAllocates(t *testing.T) {
 	for _, reuse := range testkit.Reuses {
 		for _, reset := range []func(*plain){nil, resetPlain} {
 			for _, shards := range []int{1, 3, 100} {
-				var ps [pools + 1]*pool.Pool[plain] // AllocsPerRun calls once before it counts
+				var ps [pools + 1]*pool.Pool[plain]
 				var ws [pools + 1]*pool.Worker[plain]
-				for i := range ps {
-					ps[i] = pool.Must(&pool.Options[plain]{Capacity: capacity, Preallocate: true, Reuse: reuse, Reset: reset, Shards: shards})
-					ws[i] = ps[i].Worker()
-				}
-				before := ps[pools].Stats()
-				require.GreaterOrEqual(t, before.Allocated, capacity)
+				var before pool.Stats
 				hs, guards, i := make([]pool.Handle[plain], 0, capacity), make([]pool.Guard[plain], 256), 0
-				assert.Zerof(t, testing.AllocsPerRun(pools, func() {
+				use := func() {
 					p := ps[i]
 					for _, via := range [...]verbs.Shared[plain]{p, ws[i]} {
 						hs = hs[:0]
@@ -190,7 +185,16 @@ func TestPreallocatedPoolNeverAllocates(t *testing.T) {
 						ws[i].Flush()
 					}
 					i++
-				}), "%v, %d shards", reuse, shards)
+				}
+				testkit.Allocates(t, 0, pools, func() func() {
+					for i := range ps {
+						ps[i] = pool.Must(&pool.Options[plain]{Capacity: capacity, Preallocate: true, Reuse: reuse, Reset: reset, Shards: shards})
+						ws[i] = ps[i].Worker()
+					}
+					before, i = ps[pools].Stats(), 0
+					require.GreaterOrEqual(t, before.Allocated, capacity)
+					return use
+				}, "%v, %d shards", reuse, shards)
 				after := ps[pools].Stats()
 				assert.Equal(t, before.Allocated, after.Allocated, "it grew")
 				assert.Equal(t, before.Bytes, after.Bytes, "it grew")
@@ -225,20 +229,20 @@ func TestPreallocatedVerbsAllocateNothing(t *testing.T) {
 	for _, reuse := range testkit.Reuses {
 		opts.Reuse = reuse
 		for _, name := range names {
-			var ps [pools + 1]*pool.Pool[plain] // AllocsPerRun calls once before it counts
+			var ps [pools + 1]*pool.Pool[plain]
 			var ops [pools + 1]func()
-			for i := range ps {
-				ps[i] = pool.Must(&opts)
-				if ops[i] = operations(t, ps[i], plain{})[name]; ops[i] == nil {
-					ops[i] = func() { more[name](ps[i]) }
-				}
-			}
+			var before int64
 			i := 0
-			before := ps[pools].Stats().Bytes
-			assert.Equalf(t, allocates(name), testing.AllocsPerRun(pools, func() {
-				ops[i]()
-				i++
-			}), "%s, %v", name, reuse)
+			testkit.Allocates(t, allocates(name), pools, func() func() {
+				for i := range ps {
+					ps[i] = pool.Must(&opts)
+					if ops[i] = operations(t, ps[i], plain{})[name]; ops[i] == nil {
+						ops[i] = func() { more[name](ps[i]) }
+					}
+				}
+				before, i = ps[pools].Stats().Bytes, 0
+				return func() { ops[i](); i++ }
+			}, "%s, %v", name, reuse)
 			assert.Equalf(t, before, ps[pools].Stats().Bytes, "%s, %v", name, reuse)
 		}
 	}
@@ -251,19 +255,23 @@ func TestPreallocatedPoolsWaitAtOneCost(t *testing.T) {
 		t.Skip("the race detector allocates")
 	}
 	const pools = 5
-	var ps [pools + 1]*pool.Pool[int] // AllocsPerRun calls once before it counts
-	for i := range ps {
-		ps[i] = pool.Must(&pool.Options[int]{Capacity: 1, Preallocate: true})
-		testkit.MustInsert(t, ps[i], 1)
-	}
+	var ps [pools + 1]*pool.Pool[int]
 	done, i := testkit.Done(), 0
 	wait := func() {
 		_, err := ps[i%len(ps)].InsertWait(done, 2)
 		require.ErrorIs(t, err, pool.ErrFull)
 		i++
 	}
-	first := testing.AllocsPerRun(pools, wait)
-	require.Equal(t, testing.AllocsPerRun(pools, wait), first)
+	fill := func() func() {
+		for i := range ps {
+			ps[i] = pool.Must(&pool.Options[int]{Capacity: 1, Preallocate: true})
+			testkit.MustInsert(t, ps[i], 1)
+		}
+		return wait
+	}
+	fill()
+	testing.AllocsPerRun(pools, wait)
+	testkit.Allocates(t, testing.AllocsPerRun(100, wait), pools, fill)
 }
 
 // TestWorkersOfPreallocatedPoolsGrowInTheirMemory: so it is with a Worker that comes to keep more slots than it
@@ -273,12 +281,9 @@ func TestWorkersOfPreallocatedPoolsGrowInTheirMemory(t *testing.T) {
 		t.Skip("the race detector allocates")
 	}
 	const capacity, burst, pools = 40_000, 2000, 3
-	var ws [pools + 1]*pool.Worker[int] // AllocsPerRun calls once before it counts
-	for i := range ws {
-		ws[i] = pool.Must(&pool.Options[int]{Capacity: capacity, Preallocate: true, Shards: 1}).Worker()
-	}
+	var ws [pools + 1]*pool.Worker[int]
 	hs, i := make([]pool.Handle[int], 0, burst), 0
-	require.Zero(t, testing.AllocsPerRun(pools, func() {
+	use := func() {
 		w := ws[i]
 		for range 20 {
 			hs = hs[:0]
@@ -294,5 +299,12 @@ func TestWorkersOfPreallocatedPoolsGrowInTheirMemory(t *testing.T) {
 			}
 		}
 		i++
-	}))
+	}
+	testkit.Allocates(t, 0, pools, func() func() {
+		for i := range ws {
+			ws[i] = pool.Must(&pool.Options[int]{Capacity: capacity, Preallocate: true, Shards: 1}).Worker()
+		}
+		i = 0
+		return use
+	})
 }
