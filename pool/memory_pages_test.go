@@ -3,8 +3,6 @@
 package pool_test
 
 import (
-	"bytes"
-	"os"
 	"runtime"
 	"testing"
 
@@ -77,33 +75,5 @@ func TestCapacityBoundsMemory(t *testing.T) {
 			}
 			require.LessOrEqual(t, p.Stats().Bytes-least, most, "Capacity %d, Preallocate %v", capacity, preallocate)
 		}
-	}
-}
-
-// Snapshots of before pages grew are read, and with them the order of reuse, unless a page had no
-// memory.
-func TestSnapshotsOfEqualPages(t *testing.T) {
-	read := func(name string) *bytes.Reader {
-		b, err := os.ReadFile("testdata/snapshots/" + name)
-		require.NoError(t, err)
-		return bytes.NewReader(b)
-	}
-	opts := &pool.Options[uint64]{Origin: 101, Shards: 1}
-	p := pool.Must(opts) // what the snapshot's pool did
-	hs := testkit.Fill(t, p, 200, func(i int) uint64 { return uint64(i) })
-	require.Equal(t, 100, p.RemoveBatch(hs[20:120]))
-	c, err := pool.ReadFrom(read("equal-pages"), opts)
-	require.NoError(t, err)
-	requireCopy(t, p, c)
-	for range 300 {
-		require.Equal(t, testkit.MustInsert(t, p, 0), testkit.MustInsert(t, c, 0))
-	}
-
-	type wide [127]uint64
-	w, err := pool.ReadFrom(read("equal-pages-trimmed"), &pool.Options[wide]{Origin: 101, Shards: 1})
-	require.NoError(t, err)
-	require.Equal(t, 2, testkit.RequireConserved(t, w).Live)
-	for i := range 2 {
-		require.EqualValues(t, 698+i, w.MustGet(pool.Handle[wide](101<<32 | uint64(698+i)))[0])
 	}
 }

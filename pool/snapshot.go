@@ -10,6 +10,7 @@ import (
 //
 //	header       what T is and how its values are encoded; the first generations
 //	values       the generations of a run of slots, with the values of live ones
+//	vacant       the generations of a run of slots that need no memory in the copy
 //	 …           all slots that were handed out, in order
 //	skips        how many lives a run of slots skips at its next removal
 //	 …           runs in which any slot does, in order: the pool was restored itself
@@ -17,6 +18,9 @@ import (
 //	generations  the generations of a run of slots, read a second time
 //	 …           runs that have changed, and slots handed out meanwhile, in order
 //	end          how many slots and values there are
+//
+// Zeros may come between them: a copy takes no more memory than its snapshot pays for (package snapshot,
+// memory.go).
 //
 // Other goroutines use the pool while it is written, so a snapshot does not show one moment.
 // But no handle may name another value in the copy than it named in the original.
@@ -30,11 +34,13 @@ import (
 // one. The generations of runs that have changed are written again. So a slot of the copy has
 // the value that was live at both looks, or is vacant beyond the second one.
 // Generations only grow (I2), so a run has changed if and only if the sum of its generations
-// has: the writer keeps 16 bytes a run.
+// has: the writer keeps 16 bytes a run, or a page that has no memory.
 //
 // Package snapshot has the form of a record and of the header. The other payloads are
 //
 //	values       generations as runs (how many, which) · the values of the odd ones
+//	vacant       generations as runs, of as many slots as there are
+//	padding      zeros; the first slot and the slots are 0
 //	skips        runs (how many slots, how many lives)
 //	order        a part of the order (shard/order.go); the first slot is the number of the part
 //	generations  generations as runs

@@ -11,20 +11,22 @@ import (
 	"reflect"
 	"testing"
 	"testing/iotest"
-	"unsafe"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
-	"coatcheck/shard/slots"
 )
 
 const (
 	valuesKind = 1 + iota
 	generationsKind
 	endKind
+	skipsKind
+	orderKind
+	vacantKind
+	paddingKind
 )
 
 // end is the record that ends a snapshot.
@@ -158,6 +160,19 @@ func TestForgedSnapshots(t *testing.T) {
 		{"values of slot 1 after generations", [][]byte{record(generationsKind, 0, 1, runs(1, 0)...), record(valuesKind, 1, 1, live...)}},
 		{"slot 0 goes back from generation 7 to 6", [][]byte{record(valuesKind, 0, 1, live...), record(generationsKind, 0, 1, runs(1, 0)...)}},
 		{"kind 2 begins at slot 0 instead of 1", [][]byte{record(generationsKind, 0, 1, runs(1, 0)...), record(generationsKind, 0, 1, runs(1, 2)...)}},
+		{"make no sense", [][]byte{record(vacantKind, 0, 2, runs(1, 2)...)}},
+		{"make no sense", [][]byte{record(vacantKind, 0, 2, runs(3, 2)...)}},
+		{"make no sense", [][]byte{record(vacantKind, 0, 2, runs(2, 1)...)}},           // live
+		{"make no sense", [][]byte{record(vacantKind, 0, 2, runs(2, 1<<32-8)...)}},     // exhausted
+		{"make no sense", [][]byte{record(vacantKind, 0, 2, runs(2, 1<<32-1<<28)...)}}, // too old for a floor
+		{"1 bytes after the last generation", [][]byte{record(vacantKind, 0, 2, append(runs(2, 2), 0)...)}},
+		{"a record of 0 slots", [][]byte{record(vacantKind, 0, 0)}},
+		{"kind 6 begins at slot 1 instead of 0", [][]byte{record(vacantKind, 1, 1, runs(1, 2)...)}},
+		{"slots up to 4294966273; the limit is 4294966272", [][]byte{record(vacantKind, 0, 1, runs(1, 2)...), record(vacantKind, 1, 1<<32-1024, runs(1<<32-1024, 2)...)}},
+		{"values of slot 1 after generations", [][]byte{record(generationsKind, 0, 1, runs(1, 0)...), record(vacantKind, 1, 1, runs(1, 2)...)}},
+		{"kind 1 begins at slot 1 instead of 2", [][]byte{record(vacantKind, 0, 2, runs(2, 2)...), record(valuesKind, 1, 1, live...)}},
+		{"padding of slots 0 to 0", [][]byte{record(paddingKind, 0, 1)}},
+		{"padding of slots 1 to 0", [][]byte{record(paddingKind, 1, 0)}},
 		{"generations of slots 0 to 1, where 1 were seen", [][]byte{record(valuesKind, 0, 1, live...), record(generationsKind, 0, 2, runs(2, 2)...)}},
 	} {
 		err := refusal[[2]uint64](t, forge(c.records...))
@@ -173,7 +188,7 @@ func TestForgedSnapshots(t *testing.T) {
 		change(bad)
 		require.ErrorContains(t, refusal[[2]uint64](t, joined([][]byte{bad, end(0, 0)})), "the header makes no sense")
 	}
-	for _, v := range []byte{0, 1, 2, 4} {
+	for _, v := range []byte{0, 1, 2, 3, 5} {
 		bad := bytes.Clone(head)
 		bad[8] = v
 		require.ErrorIs(t, refusal[[2]uint64](t, joined([][]byte{bad, end(0, 0)})), pool.ErrVersion)
@@ -182,41 +197,6 @@ func TestForgedSnapshots(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, c.Len(), "a value whose slot moved on")
 	require.Equal(t, "0@13", testkit.MustInsert(t, c, [2]uint64{}).String(), "9 lived in the original, and 11 is burned")
-}
-
-// Vacant slots take few bytes to claim and much memory, which keeps to its bound: 32 KiB, or a
-// slot, for 20 bytes, with what lies beside the slots.
-func TestHostileVacancies(t *testing.T) {
-	if testkit.Watched {
-		t.Skip("the race detector allocates")
-	}
-	for _, o := range []pool.Options[struct{}]{{}, {Origin: 1}, {Capacity: 1 << 20}, {MaxLimbo: 1 << 20}} {
-		testVacancies(t, 2048, o)
-		testVacancies(t, 1024, pool.Options[[2]uint64]{Origin: o.Origin, Capacity: o.Capacity, MaxLimbo: o.MaxLimbo})
-		testVacancies(t, 1, pool.Options[bulky]{Origin: o.Origin, Capacity: o.Capacity, MaxLimbo: o.MaxLimbo})
-	}
-}
-
-func testVacancies[T any](t *testing.T, most uint32, opts pool.Options[T]) {
-	const records = 200
-	all := cut(snapshotOf(t, pool.Must(&pool.Options[T]{Origin: 1})))[:1]
-	for i := range uint32(records) {
-		all = append(all, record(valuesKind, i*most, most, runs(uint64(most), 0)...))
-	}
-	more := record(valuesKind, 0, most+1, runs(uint64(most)+1, 0)...)
-	_, err := pool.ReadFrom(bytes.NewReader(joined([][]byte{bytes.Clone(all[0]), more, end(most+1, 0)})), &opts)
-	require.ErrorContains(t, err, fmt.Sprintf("a record of %d slots; the limit is %d", most+1, most))
-	in := joined(append(all, end(records*most, 0)))
-	require.Greater(t, len(in), 20*records)
-	slot := uint64(unsafe.Sizeof(slots.Slot[T]{}))
-	page := slot << slots.PagesOf(uintptr(slot), 0).Page
-	got := testkit.Allocated(func() {
-		p, err := pool.ReadFrom(bytes.NewReader(in), &opts)
-		require.NoError(t, err)
-		st := testkit.RequireConserved(t, p)
-		require.Less(t, st.Allocated, records*int(most), "pages in which nothing lives have no memory")
-	})
-	require.LessOrEqual(t, got, records*max(32<<10, slot)*11/10+page+1<<20, "from %d bytes", len(in))
 }
 
 // WriteTo refuses such types before anything is written, and so does ReadFrom.

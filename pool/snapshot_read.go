@@ -28,9 +28,8 @@ import (
 //
 // T may have another name, but needs the same structure; if not, call [ReadFromFunc]. If the
 // values exceed Capacity, the error wraps ErrFull. Otherwise it wraps ErrCorrupt, ErrVersion,
-// ErrType or r's error. ReadFrom reads no byte beyond the snapshot. Input may be hostile: memory
-// grows with what is read. But 22 bytes can make 32 KiB of slots, or one slot of any size, so give a
-// pool of large values a Capacity.
+// ErrType or r's error. ReadFrom reads no byte beyond the snapshot. Input may be hostile: a byte of it
+// makes at most 256 bytes of slots, and two pages come on top.
 func ReadFrom[T any](r io.Reader, opts *Options[T]) (*Pool[T], error) {
 	pl, err := opts.plan()
 	if err != nil {
@@ -51,9 +50,9 @@ func ReadFrom[T any](r io.Reader, opts *Options[T]) (*Pool[T], error) {
 // that type under a new name. New need not be a type that WriteTo accepts.
 //
 // ReadFromFunc calls convert for one value at a time, in the order of their indexes. Each call
-// gets an Old of its own, which New may refer to. Slots are of New: 22 bytes of hostile input make as many
-// as fit 32 KiB of Old, so if New is much larger, set Capacity. If convert returns an error, ReadFromFunc
-// returns an error that wraps it and shows the handle.
+// gets an Old of its own, which New may refer to. If New is larger than Old, a byte of hostile input makes as
+// many times more memory than with ReadFrom. If convert returns an error, ReadFromFunc returns an error that
+// wraps it and shows the handle.
 func ReadFromFunc[Old, New any](r io.Reader, opts *Options[New], convert func(*Old) (New, error)) (*Pool[New], error) {
 	pl, err := opts.plan()
 	if err != nil {
@@ -89,6 +88,8 @@ func (c *core) restore(pl *plan, r io.Reader, source saved) error {
 		return err
 	}
 	c.frame(pl)
+	sr.restorer = shard.NewRestorer(&c.arena)
+	sr.earn(snapshot.Granted + len(sr.record) + snapshot.SumBytes)
 	if err := sr.records(); err != nil {
 		return err
 	}
@@ -97,16 +98,16 @@ func (c *core) restore(pl *plan, r io.Reader, source saved) error {
 	}
 	census, ordered := shard.Census{}, false
 	if len(sr.order) > 0 {
-		census, ordered = c.arena.RestoreOrder(sr.order, sr.unskipped)
+		census, ordered = sr.restorer.RestoreOrder(sr.order)
 	}
 	if !ordered {
-		census = c.arena.RetireUnborn(sr.unskipped, sr.jump)
+		census = sr.restorer.RetireUnborn(sr.jump)
 	}
 	if c.arena.Capacity > 0 && census.Live > c.arena.Capacity {
 		return sr.tooSmall("there are %d values", census.Live)
 	}
 	if !ordered {
-		c.arena.FillFreelists(census)
+		sr.restorer.FillFreelists(census)
 	}
 	c.watch()
 	return nil
@@ -132,69 +133,14 @@ type snapshotReader struct {
 	live  uint64 // values read
 	spent uint64 // exhausted slots read
 
-	skipped   uint64              // the next skips record begins there or later
-	unskipped shard.RestoredSkips // what those read skip
-	leftOut   uint32              // the most lives that a slot skips which the copy leaves out
-	jump      uint32              // how many lives all slots skip, unless Origin is set
-	orders    uint32              // order records read
-	order     []byte              // what they have, if the pool replays
-}
+	skipped uint64 // the next skips record begins there or later
+	leftOut uint32 // the most lives that a slot skips which the copy leaves out
+	jump    uint32 // how many lives all slots skip, unless Origin is set
+	orders  uint32 // order records read
+	order   []byte // what they have, if the pool replays
 
-// corrupt returns an error that says what is wrong with this record.
-func (sr *snapshotReader) corrupt(format string, args ...any) error {
-	return fmt.Errorf("%w: at byte %d: %w", ErrCorrupt, sr.offset, fmt.Errorf(format, args...))
+	restorer *shard.Restorer
 }
-
-// read appends n bytes to the record. It allocates as they arrive, so that a false length
-// costs no more than the input.
-func (sr *snapshotReader) read(n int) error {
-	for n > 0 {
-		k := min(n, max(len(sr.record), snapshot.FlushBytes/4))
-		start := len(sr.record)
-		sr.record = slices.Grow(sr.record, k)[:start+k]
-		got, err := io.ReadFull(sr.r, sr.record[start:])
-		switch {
-		case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
-			return sr.corrupt("%d bytes are missing: %w", n-got, io.ErrUnexpectedEOF)
-		case err != nil:
-			return fmt.Errorf("pool: ReadFrom: at byte %d: %w", sr.offset+int64(start+got), err)
-		}
-		n -= k
-	}
-	return nil
-}
-
-// next reads a record, whose payload has at most limit bytes. It calls check when it has
-// read the head.
-func (sr *snapshotReader) next(limit int, check func() error) error {
-	if len(sr.record) > 0 {
-		sr.offset += int64(len(sr.record) + snapshot.SumBytes)
-	}
-	sr.record = sr.record[:0]
-	if err := sr.read(snapshot.HeadBytes); err != nil {
-		return err
-	}
-	if err := check(); err != nil {
-		return err
-	}
-	length := sr.field(3)
-	if uint64(length) > uint64(limit) {
-		return sr.corrupt("a length of %d bytes; the limit is %d", length, limit)
-	}
-	if err := sr.read(int(length) + snapshot.SumBytes); err != nil {
-		return err
-	}
-	end := snapshot.HeadBytes + int(length)
-	sr.sum = snapshot.Sum(sr.sum, sr.record[:end])
-	if sum := binary.LittleEndian.Uint32(sr.record[end:]); sum != sr.sum {
-		return sr.corrupt("the checksum of %d bytes, and all before them, is %08x; want %08x", end, sr.sum, sum)
-	}
-	sr.record = sr.record[:end]
-	return nil
-}
-
-// field returns the k-th number of the record's head.
-func (sr *snapshotReader) field(k int) uint32 { return binary.LittleEndian.Uint32(sr.record[4*k:]) }
 
 // header reads the header, chooses the codec, and adapts the plan.
 func (sr *snapshotReader) header(values codec.Target) error {
@@ -242,94 +188,14 @@ func newLine(first, fresh uint32) uint32 {
 	return minimum + rand.Uint32N(maximum-minimum+1)
 }
 
-// records reads everything after the header.
-func (sr *snapshotReader) records() error {
-	for {
-		if err := sr.next(snapshot.MaxPayload, sr.head); err != nil {
-			return err
-		}
-		var err error
-		switch sr.record[0] {
-		case snapshot.Values:
-			err = sr.values()
-		case snapshot.Skips:
-			err = sr.skips()
-		case snapshot.Order:
-			if sr.orders++; sr.plan.replays {
-				sr.order = append(sr.order, sr.record[snapshot.HeadBytes:]...)
-			}
-		case snapshot.Generations:
-			err = sr.changed()
-		case snapshot.End:
-			return sr.end()
-		}
-		if err != nil {
-			return err
-		}
-	}
-}
-
-// head checks the head of a record.
-func (sr *snapshotReader) head() error {
-	kind, first, total := sr.field(0), uint64(sr.field(1)), uint64(sr.field(2))
-	var want uint64
-	switch kind {
-	case snapshot.Values:
-		if sr.again > 0 || sr.skipped > 0 || sr.orders > 0 {
-			return sr.corrupt("values of slot %d after generations, skips or an order", first)
-		}
-		want = sr.slots
-	case snapshot.Skips:
-		want = min(max(first, sr.skipped), sr.slots)
-		if sr.again > 0 || sr.orders > 0 || first+total > sr.slots {
-			return sr.corrupt("skips of slots %d to %d, where %d were seen", first, first+total-1, sr.slots)
-		}
-	case snapshot.Generations:
-		// A run that was read before, in order, or the next one.
-		want = min(max(first, sr.again), sr.slots)
-		if first < sr.slots && first+total > sr.slots {
-			return sr.corrupt("generations of slots %d to %d, where %d were seen", first, first+total-1, sr.slots)
-		}
-	case snapshot.Order:
-		if sr.again > 0 || total != 0 || first != uint64(sr.orders) {
-			return sr.corrupt("part %d of an order instead of part %d", first, sr.orders)
-		}
-		return nil
-	case snapshot.End:
-		if want = sr.slots; total != 0 {
-			return sr.corrupt("an end with %d slots", total)
-		}
-	default:
-		return sr.corrupt("no record is of kind %#x", kind)
-	}
-	if first != want {
-		return sr.corrupt("a record of kind %d begins at slot %d instead of %d", kind, first, want)
-	}
-	if kind != snapshot.End && (total == 0 || total > sr.mostSlots()) {
-		return sr.corrupt("a record of %d slots; the limit is %d", total, sr.mostSlots())
-	}
-	if first+total > slots.MaxSlots {
-		return sr.corrupt("slots up to %d; the limit is %d", first+total, uint64(slots.MaxSlots))
-	}
-	return nil
-}
-
-// mostSlots returns the greatest number of slots of a record. On a 32-bit platform values may be
-// smaller by half, so that a record that was written there has up to twice as many. What a slot
-// takes beside counts, so that a record never takes more than twice snapshot.BlockBytes.
-func (sr *snapshotReader) mostSlots() uint64 {
-	return max(1, uint64(2*snapshot.BlockBytes/(sr.source.slot+shard.BesideSlot)))
-}
-
-// states reads the generations at the beginning of the payload, allocates their slots, and
-// returns the rest of the payload.
+// states reads the generations at the beginning of the payload, and returns the rest of the payload.
 func (sr *snapshotReader) states() ([]byte, error) {
 	n := int(sr.field(2))
 	var remaining []byte
 	var ok bool
 	sr.generations, remaining, ok = snapshot.ParseRuns(sr.record[snapshot.HeadBytes:], sr.generations, n, sr.plan.origin)
 	if !ok {
-		return nil, sr.corrupt("the generations of slots %d to %d make no sense", sr.field(1), int(sr.field(1))+n-1)
+		return nil, sr.nonsense()
 	}
 	if end := uint64(sr.field(1)) + uint64(n); end > sr.slots {
 		sr.slots = end
@@ -339,9 +205,13 @@ func (sr *snapshotReader) states() ([]byte, error) {
 				sr.spent++
 			}
 		}
-		sr.core.arena.Table.Extend(min(end, sr.limit()))
 	}
 	return remaining, nil
+}
+
+// nonsense returns the error for generations that cannot be read.
+func (sr *snapshotReader) nonsense() error {
+	return sr.corrupt("the generations of slots %d to %d make no sense", sr.field(1), uint64(sr.field(1))+uint64(sr.field(2))-1)
 }
 
 // limit returns the index from which on the copy has no slots. A slot beyond the Capacity takes
@@ -369,6 +239,10 @@ func (sr *snapshotReader) values() error {
 		}
 	}
 	a := &sr.core.arena
+	first := uint64(sr.field(1))
+	if known := min(sr.slots, sr.limit()); known > first && !sr.restorer.Occupy(first, known) {
+		return sr.unpaid()
+	}
 	for j, g := range sr.generations {
 		i := sr.field(1) + uint32(j)
 		h := slots.Pack(g, i)
@@ -393,6 +267,29 @@ func (sr *snapshotReader) values() error {
 	return nil
 }
 
+// vacant reads a vacant record, run by run: it may have more slots than there is memory.
+func (sr *snapshotReader) vacant() error {
+	b, first := sr.record[snapshot.HeadBytes:], uint64(sr.field(1))
+	for end := first + uint64(sr.field(2)); first < end; {
+		n, g, remaining, ok := snapshot.ParseRun(b, end-first, sr.plan.origin)
+		if !ok || shard.NeedsMemory(g) {
+			return sr.nonsense()
+		}
+		known := min(first+n, max(first, sr.limit()))
+		if known > first && !sr.restorer.Vacant(first, known, g) {
+			return sr.unpaid()
+		}
+		if known < first+n {
+			sr.core.arena.Outlive(uint32(known), g, sr.jump)
+		}
+		b, first = remaining, first+n
+	}
+	if sr.slots = first; len(b) > 0 {
+		return sr.corrupt("%d bytes after the last generation", len(b))
+	}
+	return nil
+}
+
 // unreadable returns the error for a value that the codec does not read.
 func (sr *snapshotReader) unreadable(h uint64, err error) error {
 	if refused := (conversionError{}); errors.As(err, &refused) || errors.Is(err, ErrType) {
@@ -412,7 +309,7 @@ func (sr *snapshotReader) skips() error {
 		switch i := first + uint32(j); {
 		case n == 0:
 		case uint64(i) < sr.limit():
-			sr.unskipped.Add(i, n)
+			sr.restorer.Skip(i, n)
 		default:
 			sr.leftOut = max(sr.leftOut, n)
 		}
@@ -434,25 +331,36 @@ func (sr *snapshotReader) changed() error {
 	a := &sr.core.arena
 	first := uint64(sr.field(1))
 	sr.again = first + uint64(len(sr.generations))
+	if known := min(sr.again, sr.limit()); first == seen && known > first {
+		paid := false
+		if slices.ContainsFunc(sr.generations, needsMemoryVacant) {
+			paid = sr.restorer.Occupy(first, known)
+		} else {
+			paid = sr.restorer.Vacant(first, known, 0)
+		}
+		if !paid {
+			return sr.unpaid()
+		}
+	}
 	for j, g := range sr.generations {
 		i := uint32(first) + uint32(j)
 		if uint64(i) >= sr.limit() {
 			a.Outlive(i, g, sr.jump)
 			continue
 		}
-		previous := uint32(0)
-		if first < seen {
-			previous = a.Table.SlotGeneration(i)
-		}
-		switch {
-		case g < previous:
+		previous, exact := sr.restorer.Generation(i)
+		if g < previous && (exact || previous%2 == 1) {
 			return sr.corrupt("slot %d goes back from generation %d to %d", i, previous, g)
-		case g > previous:
-			a.RestoreSlot(i, g+g%2) // a life that began after the first look has no value here: it ends
+		}
+		if g > previous && !sr.restorer.Change(i, g) {
+			return sr.unpaid()
 		}
 	}
 	return nil
 }
+
+// needsMemoryVacant reports whether a slot needs memory in a copy in which the life ends that it has.
+func needsMemoryVacant(generation uint32) bool { return shard.NeedsMemory(generation + generation%2) }
 
 // end reads the end record.
 func (sr *snapshotReader) end() error {

@@ -271,6 +271,10 @@ func TestForgedOrders(t *testing.T) {
 			for range testkit.Long(2000) {
 				in := reseal(whole, func(records [][]byte) {
 					order := records[len(records)-2]
+					if rnd.IntN(2) == 0 {
+						records[len(records)-2] = forgedNumbers(order, rnd)
+						return
+					}
 					require.EqualValues(t, 5, order[0])
 					for range 1 + rnd.IntN(3) {
 						order[16+rnd.IntN(min(len(order)-16, 1<<rnd.IntN(12)))] = byte(rnd.UintN(256) >> rnd.IntN(8))
@@ -300,6 +304,20 @@ func TestForgedOrders(t *testing.T) {
 	require.Positive(t, accepted)
 }
 
+// forgedNumbers changes some numbers of an order to others that it may have, such as slots of another list or
+// those of values.
+func forgedNumbers(order []byte, rnd *rand.Rand) []byte {
+	numbers := numbersOf(order)
+	for range 1 + rnd.IntN(3) {
+		n := rnd.Uint64N(300)
+		if rnd.IntN(2) == 0 {
+			n = numbers[rnd.IntN(len(numbers))]
+		}
+		numbers[rnd.IntN(len(numbers))] = n
+	}
+	return withNumbers(order, numbers)
+}
+
 // So is one that tells of pages which were given up, in a pool that has none.
 func TestForgedOrderOfNoSlots(t *testing.T) {
 	opts := pool.Options[int]{Origin: 1, Shards: 1}
@@ -327,7 +345,7 @@ func TestForgedFloorOfUnusedSlots(t *testing.T) {
 	testkit.MustInsert(t, p, [8192]byte{})
 	whole := snapshotOf(t, p)
 	in := changeOrder(t, whole, func(order []uint64) []uint64 {
-		const stub, fresh, again, gone = 4, 10, 13, 14
+		const stub, fresh, again, gone = 4, 9, 12, 13
 		require.Equal(t, []uint64{2, 1, 32, 0, 0}, order[fresh:gone+1])
 		order[stub], order[fresh+1] = 1, 4
 		return slices.Insert(slices.Replace(order, gone, gone+1, 2), gone+1, 2, 0) // slots 2 and 3
@@ -378,16 +396,25 @@ func changeOrder(t *testing.T, snapshot []byte, change func([]uint64) []uint64) 
 	return reseal(snapshot, func(records [][]byte) {
 		order := &records[len(records)-2]
 		require.EqualValues(t, 5, (*order)[0])
-		var numbers []uint64
-		for b := (*order)[16:]; len(b) > 0; {
-			n, k := binary.Uvarint(b)
-			numbers, b = append(numbers, n), b[k:]
-		}
-		*order = (*order)[:16]
-		for _, n := range change(numbers) {
-			*order = binary.AppendUvarint(*order, n)
-		}
+		*order = withNumbers(*order, change(numbersOf(*order)))
 	})
+}
+
+// numbersOf returns the numbers of an order's record, and withNumbers the record with others.
+func numbersOf(order []byte) (numbers []uint64) {
+	for b := order[16:]; len(b) > 0; {
+		n, k := binary.Uvarint(b)
+		numbers, b = append(numbers, n), b[k:]
+	}
+	return numbers
+}
+
+func withNumbers(order []byte, numbers []uint64) []byte {
+	order = order[:16]
+	for _, n := range numbers {
+		order = binary.AppendUvarint(order, n)
+	}
+	return order
 }
 
 // TestOrderThatFillsItsRecord: an order is cut into records of 256 KiB, none of which is empty.

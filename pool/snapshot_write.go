@@ -40,6 +40,7 @@ func (c *core) save(t reflect.Type, w io.Writer) (int64, error) {
 	sw := snapshotWriter{
 		core: c, codec: values, Writer: snapshot.Writer{W: w},
 		generations: make([]uint32, snapshot.SlotsOf(c.arena.Size)),
+		memory:      snapshot.MemoryOf(c.arena.Size),
 	}
 	err = sw.snapshot(d)
 	return sw.Written, err
@@ -56,7 +57,10 @@ type snapshotWriter struct {
 	values      []byte   // of the next record
 	live        uint64   // values written
 
-	looks []look // what the first look found
+	memory snapshot.Memory // what the copy takes
+	looks  []look          // what the first look found
+
+	gap vacantRuns // what the next vacant record has
 }
 
 // look is what the writer keeps of a run of slots: their number, and the sum of their
@@ -65,6 +69,9 @@ type look struct {
 	slots uint32
 	sum   uint64
 }
+
+// neverSeen is a sum that no generations have. What has it is written again.
+const neverSeen = math.MaxUint64
 
 func lookAt(generations []uint32) look {
 	l := look{slots: uint32(len(generations))}
@@ -85,18 +92,21 @@ func (sw *snapshotWriter) snapshot(d codec.Description) error {
 	}
 	handed := a.Table.Allocated()
 	for first := uint64(0); first < handed; {
-		n, err := sw.block(uint32(first), handed-first)
-		if err == nil {
-			err = sw.Flush()
+		n, err := sw.vacant(uint32(first), handed)
+		if n == 0 && err == nil {
+			n, err = sw.block(uint32(first), handed-first)
 		}
 		if err != nil {
 			return err
 		}
-		first += uint64(n)
+		first += n
 	}
-	err := sw.skips(handed)
+	err := sw.endGap()
+	if err == nil {
+		err = sw.skips(handed)
+	}
 	if err == nil && sw.core.replays {
-		err = sw.order()
+		err = sw.order(handed)
 	}
 	if err != nil {
 		return err
@@ -104,28 +114,55 @@ func (sw *snapshotWriter) snapshot(d codec.Description) error {
 	// No value is read from here on. So the snapshot shows no handle that is issued
 	// after the second look at its slot.
 	last := a.Table.Allocated()
-	for first := uint64(0); first < last; {
-		var previous look // of slots that were handed out since: none
-		limit := min(last-first, math.MaxInt32)
-		if len(sw.looks) > 0 {
-			previous, sw.looks = sw.looks[0], sw.looks[1:]
-			limit = uint64(previous.slots)
+	seen := uint64(0)
+	for _, l := range sw.looks {
+		if err := sw.again(uint32(seen), l); err != nil {
+			return err
 		}
+		seen += uint64(l.slots)
+	}
+	if err := sw.later(seen, last); err != nil {
+		return err
+	}
+	return sw.End(uint32(last), sw.live)
+}
+
+// again looks a second time at the run of slots from index first on, and writes what has changed.
+func (sw *snapshotWriter) again(first uint32, l look) error {
+	floor := uint32(l.sum / uint64(l.slots)) // if it had no memory; then it may be longer than a block
+	for end := first + l.slots; first < end; {
 		t := sw.core.pages()
-		if floor, ok := t.Floor(uint32(first)); ok && previous == lookAtFloor(uint32(limit), floor) {
-			first += limit // nothing has changed, and no page ends within a run
+		if now, ok := t.Floor(first); ok && now == floor && l == lookAtFloor(l.slots, floor) {
+			first += t.Beside(first, end-first) // nothing has changed
 			continue
 		}
-		sw.see(t, uint32(first), int(limit))
-		now := lookAt(sw.generations)
-		if now != previous {
-			if err := sw.changed(uint32(first)); err != nil {
+		n := uint32(sw.see(t, first, int(end-first)))
+		if now := lookAt(sw.generations); now != l && now != lookAtFloor(n, floor) || l.sum == neverSeen {
+			if err := sw.changed(first); err != nil {
 				return err
 			}
 		}
-		first += uint64(now.slots)
+		first += n
 	}
-	return sw.End(uint32(last), sw.live)
+	return nil
+}
+
+// later writes the slots from index first to last-1, which were handed out since the first look.
+func (sw *snapshotWriter) later(first, last uint64) error {
+	if first == last {
+		return nil
+	}
+	if err := sw.Pay(sw.memory.Table(first, last)); err != nil {
+		return err
+	}
+	for first < last {
+		n := sw.see(sw.core.pages(), uint32(first), int(min(last-first, math.MaxInt32)))
+		if err := sw.changed(uint32(first)); err != nil {
+			return err
+		}
+		first += uint64(n)
+	}
+	return nil
 }
 
 // block makes the record of up to limit slots from index first on, and returns how many it
@@ -136,16 +173,29 @@ func (sw *snapshotWriter) snapshot(d codec.Description) error {
 // replays, it holds one slot after the other instead: a pin advances the epoch, which decides what
 // is removed together, and so the order of reuse. A program that saves must issue the handles of
 // one that does not.
-func (sw *snapshotWriter) block(first uint32, limit uint64) (n int, err error) {
-	if n = sw.gap(sw.core.pages(), first, limit); n > 0 {
-		return n, nil
+func (sw *snapshotWriter) block(first uint32, limit uint64) (n uint64, err error) {
+	if err := sw.endGap(); err != nil {
+		return 0, err
 	}
+	limit = min(limit, uint64(sw.core.pages().Beside(first, uint32(cap(sw.generations)))))
+	if err := sw.Pay(sw.memory.Next(uint64(first), uint64(first)+limit)); err != nil {
+		return 0, err
+	}
+	total, err := sw.pinned(first, limit)
+	if err != nil {
+		return 0, err
+	}
+	return uint64(total), sw.Flush()
+}
+
+// pinned makes the record of block.
+func (sw *snapshotWriter) pinned(first uint32, limit uint64) (n int, err error) {
 	if !sw.core.replays {
 		pin := sw.core.domain.Pin()
 		defer pin.Unpin() // also when the codec panics
 	}
 	t := sw.core.pages()
-	total := sw.see(t, first, int(min(limit, math.MaxInt32)))
+	total := sw.see(t, first, int(limit))
 	sw.values = sw.values[:0]
 	for n < total && len(sw.values) < snapshot.FlushBytes {
 		if sw.generations[n]%2 == 1 {
@@ -168,20 +218,6 @@ func (sw *snapshotWriter) block(first uint32, limit uint64) (n int, err error) {
 	sw.Record = snapshot.AppendRuns(sw.Record, sw.generations[:n], sw.core.arena.FirstGeneration)
 	sw.Record = append(sw.Record, sw.values...)
 	return n, nil
-}
-
-// gap makes the record of up to limit slots from index first on, if they lie in a page without memory. It
-// returns how many it has. They all have one generation, so it looks at none.
-func (sw *snapshotWriter) gap(t *slots.PageTable, first uint32, limit uint64) int {
-	m, j := t.Meta(first)
-	if m.Floor == 0 {
-		return 0
-	}
-	n := uint32(min(limit, uint64(cap(sw.generations)), uint64(m.N-j)))
-	sw.looks = append(sw.looks, lookAtFloor(n, m.Floor))
-	sw.Begin(snapshot.Values, first, int(n))
-	sw.Record = snapshot.AppendRun(sw.Record, int(n), m.Floor, sw.core.arena.FirstGeneration)
-	return int(n)
 }
 
 // held appends the value of slot i, which was live with a generation, under a hold of its own. If
@@ -210,6 +246,14 @@ func (sw *snapshotWriter) see(t *slots.PageTable, first uint32, limit int) int {
 // changed writes the generations of a run that is not what it was. In the copy, a live slot
 // keeps the value of the first look if that had the same generation; otherwise it is vacant.
 func (sw *snapshotWriter) changed(first uint32) error {
+	for j, g := range sw.generations {
+		if needsMemoryVacant(g) { // it may have grown too old since the first look, which did not pay then
+			if err := sw.Pay(sw.memory.Again(uint64(first) + uint64(j))); err != nil {
+				return err
+			}
+			break
+		}
+	}
 	sw.Begin(snapshot.Generations, first, len(sw.generations))
 	sw.Record = snapshot.AppendRuns(sw.Record, sw.generations, sw.core.arena.FirstGeneration)
 	return sw.Flush()
@@ -218,13 +262,20 @@ func (sw *snapshotWriter) changed(first uint32) error {
 // skips writes which of the slots below handed skip lives at their next removal. It comes before the
 // second look: a slot that is removed in between seems to skip them once more, and not never.
 func (sw *snapshotWriter) skips(handed uint64) error {
-	for first := uint64(0); first < handed; first += uint64(cap(sw.generations)) {
+	for first := uint64(0); first < handed; {
+		t := sw.core.pages()
 		n := min(handed-first, uint64(cap(sw.generations)))
-		lives := sw.generations[:n]
-		if !sw.core.arena.Skips(uint32(first), lives) {
+		if _, gone := t.Floor(uint32(first)); gone {
+			first += uint64(t.Beside(uint32(first), slots.None))
 			continue
 		}
-		sw.Begin(snapshot.Skips, uint32(first), len(lives))
+		lives := sw.generations[:n]
+		found := sw.core.arena.Skips(uint32(first), lives)
+		first += n
+		if !found {
+			continue
+		}
+		sw.Begin(snapshot.Skips, uint32(first-n), len(lives))
 		sw.Record = snapshot.AppendRuns(sw.Record, lives, 1) // numbers as they are
 		if err := sw.Flush(); err != nil {
 			return err
@@ -234,9 +285,13 @@ func (sw *snapshotWriter) skips(handed uint64) error {
 }
 
 // order writes the order of reuse, as far as there is one. It comes before the second look too: a
-// slot that has changed by then is not where it was.
-func (sw *snapshotWriter) order() error {
+// slot that has changed by then is not where it was. The copy has memory for slots behind handed, which Grow
+// has made.
+func (sw *snapshotWriter) order(handed uint64) error {
 	order := sw.core.arena.Order()
+	if err := sw.Pay(sw.memory.Next(max(handed, sw.core.arena.Table.FirstPage()), uint64(sw.core.pages().Limit))); err != nil {
+		return err
+	}
 	for position := 0; position < len(order); position += snapshot.FlushBytes {
 		sw.Begin(snapshot.Order, uint32(position/snapshot.FlushBytes), 0)
 		sw.Record = append(sw.Record, order[position:min(position+snapshot.FlushBytes, len(order))]...)

@@ -334,10 +334,8 @@ func (b *backlog) record(r *recorder, o *order) {
 
 func (b *backlog) restore(l *lister, o *order) {
 	b.seals = o.seals
-	if o.account.known() {
-		b.newer = o.account.flags&isNewer != 0
-		b.frontier.Restore(o.account.findings(l))
-	}
+	b.newer = o.account.flags&isNewer != 0
+	b.frontier.Restore(o.account.findings(l))
 	b.turned = l.chain(&o.turned)
 	b.sealed = slots.Stamped[batch]{Stamp: l.stamp[o.sealed.age], Body: l.batch(&o.sealed)}
 	b.waits = b.turned.N + b.sealed.Body.N + b.waiting.restore(l, o)

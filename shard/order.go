@@ -41,35 +41,29 @@ type order struct {
 
 	account account
 
-	fence uint64 // 0, or of an earlier version; no Synchronize waits in the copy
-
 	free, turned, limbo places
 	sealed              queued
 	ready               []places
 	waiting             []queued
 }
 
-// account is what has paid for scans and for joins, and what the last scan has told. Orders of an earlier
-// version have none.
+// account is what has paid for scans and for joins, and what the last scan has told.
 type account struct {
-	flags                 uint64 // wasRecorded and others
+	flags                 uint64 // isMixed and others
 	oldest, began         uint64 // ages: what has so great an age has passed (epoch.Frontier)
 	credit, guards, saved uint64
 	added                 uint64
 }
 
 const (
-	wasRecorded = 1 << iota
-	isMixed
+	isMixed = 1 << iota
 	isNewer
 	foundNone // the last scan found no guard: oldest is of no use
+	allFlags
 )
-
-func (c *account) known() bool { return c.flags&wasRecorded != 0 }
 
 // record notes what a Frontier knows, and whether the last seal is newer than its scan.
 func (c *account) record(r *recorder, k epoch.Findings, newer bool) {
-	c.flags = wasRecorded
 	if k.Mixed {
 		c.flags |= isMixed
 	}
@@ -95,9 +89,6 @@ func (c *account) findings(l *lister) epoch.Findings {
 	}
 	return k
 }
-
-// earlier reports whether an earlier version wrote the order, all of whose pages were equal.
-func (o *order) earlier() bool { return o.sizes <= 31 }
 
 // places is a list of slots.
 type places struct {
@@ -183,12 +174,8 @@ func (c *scribe) queue(q *queued) {
 }
 
 func (c *scribe) order(o *order) {
-	c.numbers(&o.sizes, &o.kind, &o.next, &o.stamped, &o.stub, &o.unworn, &o.searches, &o.joinAt, &o.seals, &o.fence)
-	numbers := []*[]uint64{&o.fresh, &o.again, &o.gone, &o.unused}
-	if o.earlier() {
-		numbers = numbers[:3]
-	}
-	for _, slice := range numbers {
+	c.numbers(&o.sizes, &o.kind, &o.next, &o.stamped, &o.stub, &o.unworn, &o.searches, &o.joinAt, &o.seals)
+	for _, slice := range []*[]uint64{&o.fresh, &o.again, &o.gone, &o.unused} {
 		count(c, slice, 1)
 		for k := range *slice {
 			c.numbers(&(*slice)[k])
@@ -206,9 +193,8 @@ func (c *scribe) order(o *order) {
 	for k := range o.waiting {
 		c.queue(&o.waiting[k])
 	}
-	if a := &o.account; !c.reads || len(c.b) > 0 {
-		c.numbers(&a.flags, &a.oldest, &a.began, &a.credit, &a.guards, &a.saved, &a.added)
-	}
+	a := &o.account
+	c.numbers(&a.flags, &a.oldest, &a.began, &a.credit, &a.guards, &a.saved, &a.added)
 }
 
 // kindOf returns what else must be equal in the copy.

@@ -53,24 +53,39 @@ func (a *Arena) Skips(first uint32, dst []uint32) (found bool) {
 	return found
 }
 
-// RestoredSkips are what slots of an arena skip, a number each, while a snapshot is read. Then their pages keep
-// it. Its zero value has none.
-type RestoredSkips []uint32
-
-// Add makes slot i skip so many lives more.
-func (s *RestoredSkips) Add(i, lives uint32) {
-	if missing := int(i) + 1 - len(*s); missing > 0 {
-		*s = append(*s, make([]uint32, missing)...)
-	}
-	(*s)[i] = moreSkips((*s)[i], lives)
+// RestoredSkips are what slots of an arena skip, while a snapshot is read. Then their pages keep it. Its zero
+// value has none.
+type RestoredSkips struct {
+	// pages has by the first slot of a page a number for each of its slots. All slots of a page that had no
+	// memory share one, which is the greatest: a slot of theirs was on its way out of limbo, and skips twice.
+	pages map[uint32][]uint32
 }
 
-// take returns how many lives slot i skips, and makes it skip none.
-func (s RestoredSkips) take(i uint32) (lives uint32) {
-	if uint64(i) < uint64(len(s)) {
-		lives, s[i] = s[i], 0
+// Add makes slot i skip so many lives more.
+func (s *RestoredSkips) Add(t *slots.PageTable, i, lives uint32) {
+	m, j := t.Meta(i)
+	page := s.pages[m.FirstSlot]
+	if page == nil {
+		n := m.N
+		if m.Floor != 0 {
+			n = 1
+		}
+		if s.pages == nil {
+			s.pages = map[uint32][]uint32{}
+		}
+		page = make([]uint32, n)
+		s.pages[m.FirstSlot] = page
 	}
-	return lives
+	k := int(j) % len(page)
+	page[k] = moreSkips(page[k], lives)
+}
+
+// lives returns how many slot j of m's page skips.
+func (s *RestoredSkips) lives(m *slots.PageMeta, j uint32) uint32 {
+	if page := s.pages[m.FirstSlot]; page != nil {
+		return page[int(j)%len(page)]
+	}
+	return 0
 }
 
 // moreSkips returns the sum of two numbers of lives, or all that a slot can have.
@@ -78,20 +93,23 @@ func moreSkips(n, m uint32) uint32 { return uint32(min(uint64(n)+uint64(m), slot
 
 // KeepSkips has the pages keep what their live slots were restored to skip, and so many lives more for each.
 // No magazine has been made.
-func (a *Arena) KeepSkips(restored RestoredSkips, lives uint32) {
-	if len(restored) == 0 && lives == 0 {
+func (a *Arena) KeepSkips(restored *RestoredSkips, lives uint32) {
+	if len(restored.pages) == 0 && lives == 0 {
 		return
 	}
 	latest := uint32(0)
 	var each []uint32 // of a page
 	for m := range a.Table.Pages().Pages {
+		if m.Floor != 0 {
+			continue
+		}
 		each = each[:0]
 		skips := false
 		for i := uint64(m.FirstSlot); i < min(uint64(m.FirstSlot)+uint64(m.N), a.Table.Allocated()); i++ {
 			// What is vacant has skipped, or was in a list, and so had skipped when it was removed.
 			g, n := a.Table.SlotGeneration(uint32(i)), uint32(0)
 			if g%2 == 1 {
-				n = moreSkips(restored.take(uint32(i)), lives)
+				n = moreSkips(restored.lives(m, uint32(i)-m.FirstSlot), lives)
 			}
 			if each = append(each, n); n > 0 {
 				skips, latest = true, max(latest, g)

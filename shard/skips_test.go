@@ -17,9 +17,9 @@ func TestMagazineEndsSlotsThatSkipTheirLives(t *testing.T) {
 	for _, stampPerSlot := range []bool{false, true} {
 		r := newRig[*int](t, setup[*int]{slots: total, stampPerSlot: stampPerSlot, zero: true})
 		hs := r.fill(t, r.shards[0], total, func(int) *int { return new(int) })
-		var skips shard.RestoredSkips
+		skips := &shard.RestoredSkips{}
 		for i := range uint32(ending) {
-			skips.Add(i, slots.Spent/2)
+			skips.Add(r.arena.Table.Pages(), i, slots.Spent/2)
 		}
 		r.arena.KeepSkips(skips, 0)
 		m := r.arena.NewMagazine()
@@ -56,10 +56,10 @@ func TestSkippedLivesAreForgotten(t *testing.T) {
 			s := r.shards[0]
 			hs := r.fill(t, s, total, number)
 			before := r.arena.Count().Bytes
-			var skips shard.RestoredSkips
+			skips := &shard.RestoredSkips{}
 			for i := range uint32(total) {
-				skips.Add(i, 1+i%3)
-				skips.Add(i, 1)
+				skips.Add(r.arena.Table.Pages(), i, 1+i%3)
+				skips.Add(r.arena.Table.Pages(), i, 1)
 			}
 			r.arena.KeepSkips(skips, 0)
 			require.Greater(t, r.arena.Count().Bytes, before+4*total, "numbers, since they differ, and bits")
@@ -101,7 +101,7 @@ func TestEqualSkipsTakeABit(t *testing.T) {
 	s := r.shards[0]
 	hs := r.fill(t, s, total, number)
 	before := r.arena.Count().Bytes
-	r.arena.KeepSkips(nil, 7)
+	r.arena.KeepSkips(&shard.RestoredSkips{}, 7)
 	require.Equal(t, before+2*(4+4), r.arena.Count().Bytes)
 	r.remove(t, s, hs[1:]...) // the second page's all
 	r.reclaim(t, s)

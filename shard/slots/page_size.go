@@ -1,6 +1,9 @@
 package slots
 
-import "math/bits"
+import (
+	"math/bits"
+	"unsafe"
+)
 
 // A pool's first page has one unit. Each later one has as many slots as the pool, so that the pool
 // doubles, up to whole pages. So a pool of a few values takes a unit, and a larger pool at most
@@ -71,18 +74,22 @@ func PagesOf(size uintptr, capacity uint64) PageSizes {
 	return s
 }
 
-// Code is a number for the sizes. It is above 31, unlike that of the equal pages of earlier versions.
+// Code is a number for the sizes.
 func (s PageSizes) Code() uint64 { return uint64(s.Unit) | uint64(s.Page+1)<<8 | uint64(s.Most+1)<<16 }
 
-// nextPage returns how many slots the next page has. With Preallocate, slots that replace
-// exhausted ones get pages that grow from one unit again.
-func (t *Table) nextPage(old *PageTable) uint64 {
-	size := uint64(old.Limit)
+// TableBytes returns about how many bytes of entries and metas a table has for n slots without memory.
+func (s PageSizes) TableBytes(n uint64) uint64 {
+	return n>>s.Unit*uint64(pointerSize) + n>>s.Page*uint64(unsafe.Sizeof(PageMeta{}))
+}
+
+// nextPage returns how many slots the next page has in a table of so many. With Preallocate, slots that
+// replace exhausted ones get pages that grow from one unit again.
+func (t *Table) nextPage(size uint64) uint64 {
 	if size < t.whole {
 		return min(t.whole, t.max)
 	}
 	grown := size - t.whole
-	n := max(min(grown, 1<<t.sizes.Page), uint64(old.Mask)+1)
+	n := max(min(grown, 1<<t.sizes.Page), uint64(t.Pages().Mask)+1)
 	for p := t.sizes.Page; p < t.sizes.Most && grown >= largePool<<p; p++ {
 		n = 2 << p
 	}

@@ -55,18 +55,14 @@ func (t *Table) Generations(now *PageTable, first uint32, dst []uint32) int {
 	return len(dst)
 }
 
-// SlotGeneration returns the generation of slot i, which was handed out.
-func (t *Table) SlotGeneration(i uint32) uint32 { return Generation(t.Slot(i).Word.Load()) }
-
-// NextVacant returns the first vacant slot from i on that has memory. There must be one, and none that was
-// never used: the stub's words look like those.
-func (t *Table) NextVacant(i uint32) uint32 {
-	for {
-		if g := t.SlotGeneration(i); g%2 == 0 && g != Spent && g != 0 {
-			return i
-		}
-		i++
+// SlotGeneration returns the generation of slot i, which was handed out. If its page has no memory, that is
+// the floor.
+func (t *Table) SlotGeneration(i uint32) uint32 {
+	now := t.Pages()
+	if floor, ok := now.Floor(i); ok {
+		return floor
 	}
+	return Generation(now.At(i).Word.Load())
 }
 
 // Bytes returns the memory of the pages, their metas and the table.

@@ -10,14 +10,14 @@ import (
 type Table struct {
 	// Current is the newest table of pages.
 	//
-	//	writers  Init; addPage, Decommit and recommit, under mu
+	//	writers  Init; addPage, Decommit and recommit, under mu; ExtendVacant, in a new table
 	//	readers  every look-up
 	//	orders   the store publishes the new page (P2)
 	Current atom.Pointer[PageTable]
 
 	// next is the first index that was never handed out.
 	//
-	//	writers  Allot and HandOut, by compare-and-swap; Extend
+	//	writers  Allot and HandOut, by compare-and-swap; Extend and ExtendVacant, in a new table
 	//	moves    it only grows; never beyond bound
 	next atom.Uint64
 
@@ -46,7 +46,7 @@ type Table struct {
 
 	// decommittedSlots counts the slots of pages without memory.
 	//
-	//	writers  Decommit and recommit, under mu
+	//	writers  Decommit and recommit, under mu; hide and Occupy, in a new table
 	decommittedSlots atom.Int64
 
 	mu          atom.Mutex
@@ -188,6 +188,9 @@ func (t *Table) Resident() int {
 	return int(int64(t.WithMemory()) - missing)
 }
 
+// Missing returns how many slots have no memory.
+func (t *Table) Missing() uint64 { return uint64(t.decommittedSlots.Load()) }
+
 // Left returns how many slots are not handed out, with memory or without. It loads decommittedSlots
 // before RecommitRange, because recommit moves slots from one to the other. In the other order it
 // could find them in neither.
@@ -262,7 +265,7 @@ func (t *Table) GrowAhead(changes uint32, slack int) bool {
 // roomAhead reports whether a page more leaves at most so many slots beyond those that were needed. A page
 // that comes back counts as a new one, which is no shorter.
 func (t *Table) roomAhead(slack int) bool {
-	return uint64(t.Resident())+t.nextPage(t.Pages()) <= uint64(t.needed.Load())+uint64(slack)
+	return uint64(t.Resident())+t.nextPage(uint64(t.Pages().Limit)) <= uint64(t.needed.Load())+uint64(slack)
 }
 
 // growLocked brings pages back, or adds one. It reports false if there are as many slots as there may
@@ -308,7 +311,7 @@ func (t *Table) Provide(n uint64) {
 
 // addPage adds the next page.
 func (t *Table) addPage(old *PageTable) {
-	page, m := t.newPage(old.Limit, uint32(t.nextPage(old)))
+	page, m := t.newPage(old.Limit, uint32(t.nextPage(uint64(old.Limit))))
 	grown := *old
 	grown.Limit = old.Limit + m.N
 	if grown.Units() > grown.room {
@@ -326,17 +329,3 @@ func (t *Table) addPage(old *PageTable) {
 // Allocated returns how many slots have been handed out. No handle names a slot with an index
 // that great. Every slot below lies below the Limit of a table that is loaded after the call.
 func (t *Table) Allocated() uint64 { return t.next.Load() }
-
-// Extend hands out the slots below n, which must not be more than there may be, and gives them
-// memory.
-func (t *Table) Extend(n uint64) {
-	t.Provide(n)
-	t.next.Store(max(n, t.Allocated()))
-}
-
-// Restrict makes a number the most slots that there may be, in a table that no other goroutine has.
-func (t *Table) Restrict(slots uint64) { t.max = slots }
-
-// BeginAt makes slots that were never used begin with a live generation, or with a later one, in a table
-// that no other goroutine has.
-func (t *Table) BeginAt(generation uint32) { t.freshGeneration = max(t.freshGeneration, generation) }

@@ -157,9 +157,9 @@ func (w *world) judgeCopy(snapshot []byte, stay []Handle[val], origin uint32) er
 // restored makes the pool one that was restored: its original may have used the live slots again
 // since, so many times. It judges at the end of the run that none of these handles was issued.
 func (w *world) restored(lives int) {
-	var skips shard.RestoredSkips
+	skips := &shard.RestoredSkips{}
 	for h := range w.p.All() {
-		skips.Add(h.Index(), uint32(lives))
+		skips.Add(Arena(w.p).Table.Pages(), h.Index(), uint32(lives))
 		w.line[h.Index()] = h.Generation() + 2*uint32(lives)
 	}
 	Arena(w.p).KeepSkips(skips, 0)

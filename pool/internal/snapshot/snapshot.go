@@ -28,14 +28,13 @@ import (
 
 const (
 	Magic   = "\x89coat\r\n\x1a" // not text, and changed by a conversion of line ends
-	Version = 3                  // 1 and 2 were never released
+	Version = 4                  // earlier ones were never released
 
 	HeadBytes = 16
 	SumBytes  = 4
 
-	// BlockBytes is the memory of a record's slots, which ReadFrom allocates for some 20
-	// bytes of input. If it were larger, hostile input could allocate more. If it were
-	// smaller, vacant slots would need more records.
+	// BlockBytes is the memory of a record's slots, but for vacant ones. They are read under one pin, so
+	// that a larger number would delay more of what is removed meanwhile. A smaller one would need more records.
 	BlockBytes = 16 << 10
 
 	// FlushBytes is the length of values at which a record ends before its block does.
@@ -55,6 +54,8 @@ const (
 	End
 	Skips
 	Order
+	Vacant
+	Padding
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -124,22 +125,30 @@ func AppendRun(b []byte, n int, generation, first uint32) []byte {
 	return binary.AppendUvarint(binary.AppendUvarint(b, uint64(n)), uint64(generation-(first-1)))
 }
 
+// ParseRun reads a run of up to limit slots, and returns the rest of b.
+func ParseRun(b []byte, limit uint64, first uint32) (n uint64, generation uint32, remaining []byte, ok bool) {
+	n, k := binary.Uvarint(b)
+	if k <= 0 || n == 0 || n > limit {
+		return 0, 0, nil, false
+	}
+	b = b[k:]
+	g, k := binary.Uvarint(b)
+	if k <= 0 || g > uint64(slots.Spent-(first-1)) {
+		return 0, 0, nil, false
+	}
+	return n, uint32(g) + first - 1, b[k:], true
+}
+
 // ParseRuns reads the generations of n slots into dst, and returns the rest of b.
 func ParseRuns(b []byte, dst []uint32, n int, first uint32) (generations []uint32, rest []byte, ok bool) {
 	dst = dst[:0]
 	for len(dst) < n {
-		count, k := binary.Uvarint(b)
-		if k <= 0 || count == 0 || count > uint64(n-len(dst)) {
+		count, g, remaining, ok := ParseRun(b, uint64(n-len(dst)), first)
+		if !ok {
 			return nil, nil, false
 		}
-		b = b[k:]
-		g, k := binary.Uvarint(b)
-		if k <= 0 || g > uint64(slots.Spent-(first-1)) {
-			return nil, nil, false
-		}
-		b = b[k:]
-		for range count {
-			dst = append(dst, uint32(g)+first-1)
+		for b = remaining; count > 0; count-- {
+			dst = append(dst, g)
 		}
 	}
 	return dst, b, true
@@ -154,7 +163,8 @@ type Writer struct {
 	Written int64  // bytes
 	Record  []byte // the next one, to whose end its payload is appended
 
-	sum uint32 // of what was written, without checksums
+	sum    uint32 // of what was written, without checksums
+	memory uint64 // what the copy takes so far, as far as Pay knows
 }
 
 // Header writes the header.
@@ -191,6 +201,19 @@ func (w *Writer) Flush() error {
 	return nil
 }
 
+// Pay notes that the copy takes so many bytes of memory more. If what was written has not paid for all, it
+// writes a record of zeros. So hostile input makes no more memory than its length allows.
+func (w *Writer) Pay(memory uint64) error {
+	w.memory += memory
+	missing := int64(w.memory/WrittenShare) - w.Written - Granted
+	if missing <= 0 {
+		return nil
+	}
+	w.Begin(Padding, 0, 0)
+	w.Record = append(w.Record, make([]byte, max(0, missing-HeadBytes-SumBytes))...)
+	return w.Flush()
+}
+
 // End writes the record that ends a snapshot.
 func (w *Writer) End(slots uint32, values uint64) error {
 	w.Begin(End, slots, 0)
@@ -211,7 +234,8 @@ func Flat(to io.Writer, t reflect.Type, first uint32, n int, value func(i int) u
 		return w.Written, err
 	}
 	var run []byte
-	most := SlotsOf(t.Size() + leastBeside)
+	size := t.Size() + leastBeside
+	most, memory := SlotsOf(size), MemoryOf(size)
 	for done := 0; done < n; {
 		run = run[:0]
 		k := 0
@@ -220,6 +244,9 @@ func Flat(to io.Writer, t reflect.Type, first uint32, n int, value func(i int) u
 				return w.Written, fmt.Errorf("pool: WriteTo: value %d@%d: %w", done+k, first, err)
 			}
 			k++
+		}
+		if err := w.Pay(memory.Next(uint64(done), uint64(done+k))); err != nil {
+			return w.Written, err
 		}
 		w.Begin(Values, uint32(done), k)
 		w.Record = binary.AppendUvarint(binary.AppendUvarint(w.Record, uint64(k)), 1) // a run of their generations
