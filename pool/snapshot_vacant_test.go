@@ -4,6 +4,7 @@ package pool_test
 
 import (
 	"bytes"
+	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -104,5 +105,30 @@ func TestPagesOfTwoTypesShareFloors(t *testing.T) {
 			require.False(t, issued[uint64(h)], "%v is issued again", h)
 		}
 		testkit.RequireConserved(t, c)
+	}
+}
+
+// TestSnapshotsOfThisVersionAreRead: a file that was written when the format was new is read, with its order. To renew
+// it, delete it and run the test, which writes it.
+func TestSnapshotsOfThisVersionAreRead(t *testing.T) {
+	const name = "testdata/snapshots/version-4"
+	opts := &pool.Options[uint64]{Origin: 101, Shards: 1}
+	p := pool.Must(opts)
+	hs := testkit.Fill(t, p, 3000, func(i int) uint64 { return uint64(i) })
+	require.Equal(t, 2950, p.RemoveBatch(hs[50:]))
+	testkit.RequireReclaimed(t, p)
+	require.Positive(t, p.Trim())
+	require.Equal(t, 10, p.RemoveBatch(hs[20:30]))
+	in, err := os.ReadFile(name)
+	if os.IsNotExist(err) {
+		require.NoError(t, os.WriteFile(name, snapshotOf(t, p), 0o644))
+		t.Fatal("written: ", name)
+	}
+	require.NoError(t, err)
+	c := mustRead(t, in, opts)
+	requireCopy(t, p, c)
+	require.Equal(t, p.Stats().Allocated, c.Stats().Allocated)
+	for range 3000 {
+		require.Equal(t, testkit.MustInsert(t, p, 0), testkit.MustInsert(t, c, 0))
 	}
 }

@@ -11,6 +11,10 @@
 // and the header is the same, with magic and version instead of kind, first slot and slots.
 // The checksum is the CRC-32C of all bytes before it except other checksums. So a record
 // cannot be moved, repeated or taken from another snapshot.
+//
+// Records of slots come in the order of their indexes: values, with as many slots as fit BlockBytes, and vacant
+// ones, with any number. Before the first values in a region (memory.go), and before a vacant record, a record of
+// padding makes the snapshot as long as its memory demands, if it is shorter.
 package snapshot
 
 import (
