@@ -214,7 +214,7 @@ func ExampleForest_FirstChild() {
 	p, f, part := scene("car(door engine wheel)")
 	first, _ := f.FirstChild(part["car"])
 	for h, ok := first, true; ok; h, ok = f.Next(h) {
-		fmt.Print(p.MustGet(h).Name, " ")
+		p.View(h, func(v *Part) { fmt.Print(v.Name, " ") }) // a copy would copy the Links
 	}
 	_, ok := f.FirstChild(part["wheel"])
 	fmt.Println(ok)
@@ -225,7 +225,7 @@ func ExampleForest_LastChild() {
 	p, f, part := scene("car(door engine wheel)")
 	last, _ := f.LastChild(part["car"])
 	for h, ok := last, true; ok; h, ok = f.Prev(h) {
-		fmt.Print(p.MustGet(h).Name, " ")
+		p.View(h, func(v *Part) { fmt.Print(v.Name, " ") }) // a copy would copy the Links
 	}
 	// Output: wheel engine door
 }
