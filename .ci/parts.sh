@@ -42,6 +42,15 @@ nested() {
 	done
 }
 
+# coatvet fails if coatvet tells of misuse of a pool in the module of this folder. Tests misuse pools on
+# purpose, but examples, which documents show, do not.
+coatvet() {
+	[ -x "$scratch/coatvet" ] || go build -C "$root/pool/coatvet" -o "$scratch/coatvet" ./cmd/coatvet
+	local told
+	told=$(go vet -vettool="$scratch/coatvet" ./... 2>&1 | awk '!/^#/ && (!/_test\.go:/ || /example[^\/]*_test\.go:/)') || true
+	[ -z "$told" ] || { echo "$told"; exit 1; }
+}
+
 part_quick() { # formatting, modules, vet, staticcheck, short tests
 	step "formatting"
 	local unformatted
@@ -249,11 +258,15 @@ part_examples() { # the examples run and check themselves
 	fi
 }
 
-part_nested() { # vet and staticcheck of the nested modules
-	step "nested modules: tidy, vet"
+part_nested() { # vet and staticcheck of the nested modules; coatvet
+	step "coatvet: its tests, and no misuse of pools"
+	go -C pool/coatvet test ./...
+	coatvet
+
+	step "nested modules: tidy, vet, coatvet"
 	local nested
 	for nested in $(nested); do
-		(cd "$nested" && go mod tidy -diff && go vet ./...)
+		(cd "$nested" && go mod tidy -diff && go vet ./... && coatvet)
 	done
 
 	step "nested modules: staticcheck"
@@ -265,10 +278,10 @@ part_nested() { # vet and staticcheck of the nested modules
 		fi
 	done
 
-	step "nested modules with C: tidy, vet"
+	step "nested modules with C: tidy, vet, coatvet"
 	if compiler; then
 		for nested in $(nested -c); do
-			(cd "$nested" && go mod tidy -diff && go vet ./...)
+			(cd "$nested" && go mod tidy -diff && go vet ./... && coatvet)
 			[ -n "$short" ] || (cd "$nested" && staticcheck ./...)
 		done
 	fi

@@ -77,7 +77,7 @@ func (a arrow) wrong() bool {
 // isProduct reports whether the files in a folder are part of the product: neither a check, nor
 // a tool, an example or a benchmark.
 func isProduct(folder string) bool {
-	for _, other := range []string{"internal/check", "internal/tools", "internal/turns", "examples", "bench", "docs"} {
+	for _, other := range []string{"internal/check", "internal/tools", "internal/turns", "pool/coatvet", "examples", "bench", "docs"} {
 		if strings.HasPrefix(folder+"/", other+"/") {
 			return false
 		}

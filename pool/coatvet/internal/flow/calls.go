@@ -1,0 +1,152 @@
+package flow
+
+// This file says what calls do to a state.
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
+
+	"coatcheck/pool/coatvet/internal/api"
+	"coatcheck/pool/coatvet/internal/options"
+)
+
+// call evaluates a call.
+func (w *walk) call(call *ast.CallExpr, silent bool) {
+	c := api.CallOf(w.info, call)
+	if c.Type == "" {
+		w.otherCall(call, silent)
+		return
+	}
+	for _, a := range c.Args {
+		w.expr(a, silent)
+	}
+	recv := w.variable(c.Recv)
+	if recv == nil || api.ResourceOf(recv.Type()) == nil {
+		w.expr(c.Recv, silent)
+	}
+	switch {
+	case recv != nil && api.ResourceOf(recv.Type()) != nil:
+		w.method(c, recv)
+	case c.Is("Pool", "Remove", "Take"), c.Is("Worker", "Remove", "Take"):
+		if key := w.key(c.Args[0]); key != "" && !w.guarded() {
+			w.kill(key, fmt.Sprintf("after %s in line %d has removed its value", c.Name, w.line(c.Pos())))
+		}
+	case c.Is("Pool", "Pointer"):
+		if key := w.key(c.Args[0]); w.s.removable[key] && !w.guarded() {
+			w.report(Stale, c.Pos(), "a goroutine of this function may remove the value while the pointer of Pool.Pointer is used: use View, a Guard or Hold")
+		}
+	case c.Is("Pool", "InsertWait", "InsertFuncWait", "ReserveWait", "Synchronize"), c.Is("Worker", "InsertWait"):
+		w.blocks(c.Pos(), c.Name, silent)
+	case c.Is("Pool", "Get", "MustGet"):
+		if pool := options.Object(w.info, c.Recv); w.resets[pool] && !w.guarded() && options.Refers(c.Elem) {
+			w.report(Stale, c.Pos(), "the copy by %s refers to memory that Options.Reset keeps for the next value: use View or a Guard", c.Name)
+		}
+	}
+}
+
+// method calls a method of the resource in v.
+func (w *walk) method(c api.Call, v *types.Var) {
+	r, known := w.s.resources[v]
+	if known && r.ended.IsValid() && !r.opened.IsValid() && !r.handed && !slices.Contains(r.kind.After, c.Name) {
+		w.report(Stale, c.Pos(), "%s is used after its %s in line %d: end it once, after its last use", v.Name(), r.by, w.line(r.ended))
+	}
+	if c.Ends() != nil {
+		w.end(v, c.Name, c.Pos())
+	}
+}
+
+// end ends the resource in a variable.
+func (w *walk) end(v *types.Var, by string, pos token.Pos) {
+	w.s.set(v, func(r *resource) { r.opened, r.ended, r.by = token.NoPos, pos, by })
+	w.kill(v, fmt.Sprintf("after %s.%s in line %d", v.Name(), by, w.line(pos)))
+}
+
+// otherCall evaluates a call of something that is not of coatcheck/pool.
+func (w *walk) otherCall(call *ast.CallExpr, silent bool) {
+	fn, name := api.Function(w.info, call)
+	if fn != nil && fn.Name() == "Go" && fn.Signature().Recv() != nil && len(call.Args) == 1 { // of a WaitGroup or errgroup
+		if lit, ok := ast.Unparen(call.Args[0]).(*ast.FuncLit); ok {
+			w.start(lit)
+			return
+		}
+	}
+	helper := w.helper(call)
+	w.expr(call.Fun, silent)
+	for i, a := range call.Args {
+		e := ast.Unparen(a)
+		if u, ok := e.(*ast.UnaryExpr); ok && w.lent[u] {
+			e = ast.Unparen(u.X)
+		}
+		v := w.variable(e)
+		_, known := w.s.resources[v]
+		switch {
+		case !known:
+			w.expr(a, silent)
+		case helper.ends(i):
+			w.end(v, callName(call), call.Pos())
+		case helper.borrows(i):
+		default:
+			w.expr(a, silent)
+		}
+	}
+	if blocking(w.info, call, fn, name) {
+		w.blocks(call.Pos(), name, silent)
+	}
+	switch name {
+	case "runtime.SetFinalizer", "runtime.AddCleanup", "weak.Make":
+		if len(call.Args) > 0 && w.source(call.Args[0]) != nil {
+			w.report(Stale, call.Pos(), "%s does not work on a value in a pool, which shares its memory with others: use Options.OnRemove or a Pool[*T]", name)
+		}
+	}
+}
+
+// callName returns the last word of what a call calls.
+func callName(call *ast.CallExpr) string {
+	switch f := ast.Unparen(call.Fun).(type) {
+	case *ast.Ident:
+		return f.Name
+	case *ast.SelectorExpr:
+		return f.Sel.Name
+	}
+	return "a function"
+}
+
+// pinnedBy says what pins a pool now, or is "".
+func (w *walk) pinnedBy() string {
+	for v, r := range w.s.resources {
+		if r.kind.Pins && r.opened.IsValid() && !r.handed && !r.joined {
+			if r.param {
+				return fmt.Sprintf("%s of the caller", v.Name())
+			}
+			return fmt.Sprintf("the %s %s of line %d", r.kind.Name, v.Name(), w.line(r.opened))
+		}
+	}
+	for loop := range w.s.loops {
+		return fmt.Sprintf("the loop of line %d over All", w.line(loop.Pos()))
+	}
+	return w.pin
+}
+
+// guarded reports whether a guard or a loop pins a pool, or a Ref may hold a value.
+func (w *walk) guarded() bool {
+	for _, r := range w.s.resources {
+		if r.opened.IsValid() && r.kind.Name != "Reservation" {
+			return true
+		}
+	}
+	return len(w.s.loops) > 0 || w.pin != ""
+}
+
+// blocks reports what may block while a pool is pinned.
+func (w *walk) blocks(pos token.Pos, what string, silent bool) {
+	if silent {
+		return
+	}
+	clear(w.s.removable) // the goroutines may have been waited for
+	if by := w.pinnedBy(); by != "" {
+		w.report(Block, pos, "%s may block while %s pins the pool, so no removed slot is used again: unpin before, or use Hold", what, by)
+	}
+}
