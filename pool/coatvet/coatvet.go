@@ -85,16 +85,5 @@ func (s *source) functions(do func(n ast.Node, body *ast.BlockStmt)) {
 	})
 }
 
-// within reports whether an object is declared within n.
-func within(o types.Object, n ast.Node) bool { return n.Pos() <= o.Pos() && o.Pos() < n.End() }
-
 // inTest reports whether a place is in a file of tests.
 func (s *source) inTest(pos token.Pos) bool { return api.InTest(s.pass, pos) }
-
-func isPointer(t types.Type) bool {
-	if t == nil {
-		return false
-	}
-	_, ok := t.Underlying().(*types.Pointer)
-	return ok
-}

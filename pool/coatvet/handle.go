@@ -15,7 +15,7 @@ func handles(s *source) {
 	s.Preorder([]ast.Node{(*ast.TypeSpec)(nil), (*ast.ValueSpec)(nil), (*ast.Field)(nil)}, func(n ast.Node) {
 		switch n := n.(type) {
 		case *ast.TypeSpec:
-			if name, _ := api.TypeOf(s.info.TypeOf(n.Type)); name == "Handle" && !n.Assign.IsValid() && !isPointer(s.info.TypeOf(n.Type)) {
+			if name, _ := api.TypeOf(s.info.TypeOf(n.Type)); name == "Handle" && !n.Assign.IsValid() && !api.IsPointer(s.info.TypeOf(n.Type)) {
 				s.report(n.Pos(), "type %s loses the methods of pool.Handle, such as MarshalText and String: use an alias, type %[1]s = ...", n.Name.Name)
 			}
 		case *ast.ValueSpec:
@@ -30,7 +30,7 @@ func handles(s *source) {
 func (s *source) byValue(names []*ast.Ident) {
 	for _, id := range names {
 		v, ok := s.info.Defs[id].(*types.Var)
-		if !ok || isPointer(v.Type()) {
+		if !ok || api.IsPointer(v.Type()) {
 			continue
 		}
 		switch name, _ := api.TypeOf(v.Type()); name {

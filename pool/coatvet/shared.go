@@ -29,7 +29,7 @@ func shared(s *source) {
 				return true
 			}
 			w := s.variable(c.Recv)
-			if w == nil || within(w, lit) || seen[w] {
+			if w == nil || api.Within(w, lit) || seen[w] {
 				return true
 			}
 			seen[w] = true
@@ -66,7 +66,7 @@ func inLoop(v *types.Var, stack []ast.Node) bool {
 	for _, n := range stack {
 		switch n.(type) {
 		case *ast.ForStmt, *ast.RangeStmt:
-			if v.Pos() < n.Pos() && within(v, enclosing(v, stack)) {
+			if v.Pos() < n.Pos() && api.Within(v, enclosing(v, stack)) {
 				return true
 			}
 		}
@@ -80,7 +80,7 @@ func enclosing(v *types.Var, stack []ast.Node) ast.Node {
 	for _, n := range stack {
 		switch n.(type) {
 		case *ast.FuncDecl, *ast.FuncLit:
-			if within(v, n) {
+			if api.Within(v, n) {
 				found = n
 			}
 		}

@@ -43,7 +43,7 @@ func (s *source) escapes(c api.Call, lit *ast.FuncLit) {
 		case *ast.AssignStmt:
 			for i, r := range n.Rhs {
 				if len(n.Lhs) == len(n.Rhs) && s.pointsInto(r, v) {
-					if to := s.root(n.Lhs[i]); to != nil && !within(to, lit) {
+					if to := api.Root(s.info, n.Lhs[i]); to != nil && !api.Within(to, lit) {
 						escape(n.Pos())
 					}
 				}
@@ -75,13 +75,13 @@ func (s *source) pointsInto(e ast.Expr, v *types.Var) bool {
 			if !ok || s.variable(sel.X) == v {
 				return ok
 			}
-			if isPointer(s.info.TypeOf(sel.X)) {
+			if api.IsPointer(s.info.TypeOf(sel.X)) {
 				return false
 			}
 			x = ast.Unparen(sel.X)
 		}
 	case *ast.CallExpr:
-		if id, ok := ast.Unparen(e.Fun).(*ast.Ident); ok && s.info.Uses[id] == types.Universe.Lookup("append") {
+		if api.IsAppend(s.info, e.Fun) {
 			for _, a := range e.Args[1:] {
 				if s.pointsInto(a, v) {
 					return true
@@ -92,27 +92,7 @@ func (s *source) pointsInto(e ast.Expr, v *types.Var) bool {
 	return false
 }
 
-// root returns the variable in which, or by which, an assignment to e stores.
-func (s *source) root(e ast.Expr) *types.Var {
-	for {
-		switch x := ast.Unparen(e).(type) {
-		case *ast.Ident:
-			return s.variable(x)
-		case *ast.SelectorExpr:
-			if v, ok := s.info.Uses[x.Sel].(*types.Var); ok && !v.IsField() {
-				return v
-			}
-			e = x.X
-		case *ast.IndexExpr:
-			e = x.X
-		case *ast.StarExpr:
-			e = x.X
-		default:
-			return nil
-		}
-	}
-}
-
+// mentions reports whether n uses v.
 func (s *source) mentions(n ast.Node, v *types.Var) (found bool) {
 	ast.Inspect(n, func(n ast.Node) bool {
 		id, ok := n.(*ast.Ident)

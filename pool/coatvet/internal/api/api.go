@@ -1,17 +1,14 @@
 // Package api says what the checks know of coatcheck/pool: its types, which calls open something
 // that must be ended, and which calls end it. A check asks with the syntax of a program and the
-// types of that syntax. TestNamesExist compares these names with the package itself.
+// types of that syntax. TestNamesExist compares these names with the package itself. syntax.go has
+// questions that both kinds of checks ask.
 package api
 
 import (
 	"go/ast"
-	"go/token"
 	"go/types"
 	"slices"
 	"strings"
-
-	"golang.org/x/tools/go/analysis"
-	"golang.org/x/tools/go/types/typeutil"
 )
 
 // path is the import path of the package, under which a clone may have another module path.
@@ -153,6 +150,12 @@ func (c Call) Is(typ string, names ...string) bool {
 	return c.Type == typ && slices.Contains(names, c.Name)
 }
 
+// Pinning reports whether the call returns an iterator that pins the pool as long as a loop over it runs.
+func (c Call) Pinning() bool {
+	return c.Is("Pool", "All") ||
+		c.Is("tree.Forest", "Children", "Descendants", "PostOrder", "Ancestors", "Roots")
+}
+
 // Opens returns the resource that the call opens, or nil. It is the first result of the call.
 func (c Call) Opens() *Resource {
 	for _, r := range Resources {
@@ -177,14 +180,6 @@ func InterfaceOpens(info *types.Info, call *ast.CallExpr) *Resource {
 	return r
 }
 
-// First returns the first type of a tuple, and other types as they are.
-func First(t types.Type) types.Type {
-	if tuple, ok := t.(*types.Tuple); ok && tuple.Len() > 0 {
-		return tuple.At(0).Type()
-	}
-	return t
-}
-
 // Ends returns the resource that its method of that name ends, or nil.
 func Ends(typ, name string) *Resource {
 	for _, r := range Resources {
@@ -198,49 +193,8 @@ func Ends(typ, name string) *Resource {
 // Ends returns the resource that the call ends, or nil. It is the receiver of the call.
 func (c Call) Ends() *Resource { return Ends(c.Type, c.Name) }
 
-// Function returns the function or method that a call calls, if that is known, and its name with its
-// package's path, such as "time.Sleep" or "net/http.Client.Do".
-func Function(info *types.Info, call *ast.CallExpr) (fn *types.Func, name string) {
-	fn, _ = typeutil.Callee(info, call).(*types.Func)
-	if fn == nil || fn.Pkg() == nil {
-		return nil, ""
-	}
-	fn = fn.Origin()
-	if recv := fn.Signature().Recv(); recv != nil {
-		t := types.Unalias(recv.Type())
-		if p, ok := t.(*types.Pointer); ok {
-			t = types.Unalias(p.Elem())
-		}
-		if n, ok := t.(*types.Named); ok {
-			return fn, fn.Pkg().Path() + "." + n.Obj().Name() + "." + fn.Name()
-		}
-	}
-	return fn, fn.Pkg().Path() + "." + fn.Name()
-}
-
-// Variable returns the variable or field that an identifier denotes, or nil.
-func Variable(info *types.Info, e ast.Expr) *types.Var {
-	id, ok := ast.Unparen(e).(*ast.Ident)
-	if !ok {
-		return nil
-	}
-	v, _ := info.ObjectOf(id).(*types.Var)
-	return v
-}
-
 // IsPool reports whether a package is coatcheck/pool.
 func IsPool(pkg *types.Package) bool {
 	prefix, found := inside(pkg.Path())
 	return found && prefix == ""
-}
-
-// InTest reports whether a place is in a file of tests, or in one that imports testing.
-func InTest(pass *analysis.Pass, pos token.Pos) bool {
-	for _, f := range pass.Files {
-		if f.FileStart <= pos && pos < f.FileEnd {
-			return strings.HasSuffix(pass.Fset.Position(pos).Filename, "_test.go") ||
-				slices.ContainsFunc(f.Imports, func(s *ast.ImportSpec) bool { return s.Path.Value == `"testing"` })
-		}
-	}
-	return false // of another package
 }

@@ -3,10 +3,12 @@ package flow
 // This file says what calls do to a state.
 
 import (
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/token"
 	"go/types"
+	"math"
 	"slices"
 
 	"coatcheck/pool/coatvet/internal/api"
@@ -76,11 +78,7 @@ func (w *walk) otherCall(call *ast.CallExpr, silent bool) {
 	helper := w.helper(call)
 	w.expr(call.Fun, silent)
 	for i, a := range call.Args {
-		e := ast.Unparen(a)
-		if u, ok := e.(*ast.UnaryExpr); ok && w.lent[u] {
-			e = ast.Unparen(u.X)
-		}
-		v := w.variable(e)
+		v := w.variable(pointee(a))
 		_, known := w.s.resources[v]
 		switch {
 		case !known:
@@ -103,6 +101,14 @@ func (w *walk) otherCall(call *ast.CallExpr, silent bool) {
 	}
 }
 
+// pointee returns x for &x, and others as they are.
+func pointee(e ast.Expr) ast.Expr {
+	if u, ok := ast.Unparen(e).(*ast.UnaryExpr); ok && u.Op == token.AND {
+		return u.X
+	}
+	return e
+}
+
 // callName returns the last word of what a call calls.
 func callName(call *ast.CallExpr) string {
 	switch f := ast.Unparen(call.Fun).(type) {
@@ -114,20 +120,24 @@ func callName(call *ast.CallExpr) string {
 	return "a function"
 }
 
-// pinnedBy says what pins a pool now, or is "".
-func (w *walk) pinnedBy() string {
+// pinnedBy says what pins a pool now, or is "": what has pinned it first.
+func (w *walk) pinnedBy() (by string) {
+	first := token.Pos(math.MaxInt)
 	for v, r := range w.s.resources {
-		if r.kind.Pins && r.opened.IsValid() && !r.handed && !r.joined {
-			if r.param {
-				return fmt.Sprintf("%s of the caller", v.Name())
-			}
-			return fmt.Sprintf("the %s %s of line %d", r.kind.Name, v.Name(), w.line(r.opened))
+		if !r.kind.Pins || !r.opened.IsValid() || r.handed || r.joined || r.opened > first {
+			continue
+		}
+		first, by = r.opened, fmt.Sprintf("the %s %s of line %d", r.kind.Name, v.Name(), w.line(r.opened))
+		if r.param {
+			by = v.Name() + " of the caller"
 		}
 	}
 	for loop := range w.s.loops {
-		return fmt.Sprintf("the loop of line %d over All", w.line(loop.Pos()))
+		if loop.Pos() < first {
+			first, by = loop.Pos(), w.loop(loop)
+		}
 	}
-	return w.pin
+	return cmp.Or(by, w.pin)
 }
 
 // guarded reports whether a guard or a loop pins a pool, or a Ref may hold a value.

@@ -30,10 +30,7 @@ func (w *walk) captures(lit *ast.FuncLit, use func(v *types.Var, harmless bool))
 			helper := w.helper(n)
 			for i, a := range n.Args {
 				if helper.borrows(i) {
-					note(a)
-					if u, ok := ast.Unparen(a).(*ast.UnaryExpr); ok {
-						note(u.X)
-					}
+					note(pointee(a))
 				}
 			}
 		case *ast.BinaryExpr:
@@ -45,7 +42,7 @@ func (w *walk) captures(lit *ast.FuncLit, use func(v *types.Var, harmless bool))
 				note(n.Rhs[0])
 			}
 		case *ast.Ident:
-			if v, ok := w.info.Uses[n].(*types.Var); ok && !within(v, lit) && !v.IsField() {
+			if v, ok := w.info.Uses[n].(*types.Var); ok && !api.Within(v, lit) && !v.IsField() {
 				use(v, harmless[n])
 			}
 		}
@@ -118,10 +115,7 @@ func (w *walk) endsLater(call *ast.CallExpr) (ends bool) {
 	if helper := w.helper(call); c.Type == "" {
 		for i, a := range call.Args {
 			if helper.ends(i) {
-				if u, ok := ast.Unparen(a).(*ast.UnaryExpr); ok {
-					a = u.X
-				}
-				later(a)
+				later(pointee(a))
 			}
 		}
 	}

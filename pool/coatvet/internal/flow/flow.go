@@ -14,9 +14,10 @@
 //	what is used after its end?    statement of a function, for local variables.
 //
 // The second goes over the control-flow graph until nothing changes, and then once more to report. A
-// state says what may hold on some path. What each kind of syntax does to it is in a file of its own:
-// statements.go, expressions.go, calls.go, closures.go for function literals, deferred calls and
-// goroutines, resources.go and pointers.go. blocking.go lists calls that may block.
+// state says what may hold on some path. survey.go looks at the function before. What each kind of syntax
+// does to a state is in a file of its own: statements.go, expressions.go, calls.go, and closures.go for
+// function literals, deferred calls and goroutines. resources.go and pointers.go have the rules for
+// these. blocking.go lists calls that may block.
 //
 // helpers.go sums up a function that returns a resource, or has one as a parameter, as a fact that
 // callers in this and other packages use.
@@ -80,7 +81,7 @@ type program struct {
 	reach     *reach
 	resets    map[types.Object]bool // what has only pools with Options.Reset
 	found     map[Finding]bool
-	lost      map[token.Pos]bool // openings that were reported
+	told      map[token.Pos]bool // openings that were reported, or need no end
 }
 
 // A function is one with a body: declared, or a literal.
@@ -101,7 +102,7 @@ func run(pass *analysis.Pass) (any, error) {
 	p := &program{
 		pass: pass, info: pass.TypesInfo, functions: map[ast.Node]*function{}, declared: map[*types.Func]*function{},
 		literals: map[*types.Var]*ast.FuncLit{}, resets: options.Pools(pass, "Reset"),
-		found: map[Finding]bool{}, lost: map[token.Pos]bool{},
+		found: map[Finding]bool{}, told: map[token.Pos]bool{},
 	}
 	all := p.list()
 	p.reach = newReach(p)
@@ -195,24 +196,7 @@ func (p *program) line(pos token.Pos) int { return p.pass.Fset.Position(pos).Lin
 // variable returns the variable that an identifier denotes, or nil.
 func (p *program) variable(e ast.Expr) *types.Var { return api.Variable(p.info, e) }
 
-// within reports whether an object is declared within n.
-func within(o types.Object, n ast.Node) bool { return n.Pos() <= o.Pos() && o.Pos() < n.End() }
-
-func isPointer(t types.Type) bool {
-	if t == nil {
-		return false
-	}
-	_, ok := t.Underlying().(*types.Pointer)
-	return ok
-}
-
 func (p *program) isNil(e ast.Expr) bool {
 	tv, ok := p.info.Types[e]
 	return ok && tv.IsNil()
-}
-
-// isAppend reports whether e is append, the builtin.
-func (p *program) isAppend(e ast.Expr) bool {
-	id, ok := ast.Unparen(e).(*ast.Ident)
-	return ok && p.info.Uses[id] == types.Universe.Lookup("append")
 }

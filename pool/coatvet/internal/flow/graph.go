@@ -5,8 +5,8 @@ package flow
 import (
 	"fmt"
 	"go/ast"
+	"go/constant"
 	"go/token"
-	"go/types"
 
 	"golang.org/x/tools/go/cfg"
 
@@ -24,15 +24,6 @@ type walk struct {
 	opened []result // of the returns, the last time: the first result
 }
 
-// A survey is what is known of a function before the analysis.
-type survey struct {
-	silent   map[ast.Node]bool       // communications that do not block, since a select has others
-	targets  map[ast.Node]bool       // keys and values of range statements, which the graph has as nodes
-	channels map[ast.Expr]bool       // what ranges over channels evaluate
-	captured map[*types.Var]bool     // variables that a literal ends, or hands on: they are not followed
-	lent     map[*ast.UnaryExpr]bool // &g as an argument of a call: the callee ends g only if it is known to
-}
-
 // analyze finds what is wrong in a function, and sums it up.
 func (p *program) analyze(f *function) {
 	if f.started {
@@ -45,7 +36,8 @@ func (p *program) analyze(f *function) {
 	w.params(start)
 	in := map[*cfg.Block]*state{f.graph.Blocks[0]: start}
 	work := []*cfg.Block{f.graph.Blocks[0]}
-	// Joins only add, so this ends. The limit is for functions that some program has written.
+	// Joins only add, and there is not much to add, so this ends soon. The limit is for the largest
+	// functions that programs write.
 	for rounds := 0; len(work) > 0 && rounds < 100*len(f.graph.Blocks); rounds++ {
 		b := work[0]
 		work = work[1:]
@@ -83,7 +75,7 @@ func (w *walk) block(b *cfg.Block, s *state, to func(*cfg.Block, *state)) {
 			w.iterate(loop)
 		case cfg.KindRangeDone:
 			delete(s.loops, loop)
-			w.kill(loop, fmt.Sprintf("after the loop of line %d over All", w.line(loop.Pos())))
+			w.kill(loop, "after "+w.loop(loop))
 		}
 	}
 	for _, n := range b.Nodes {
@@ -108,32 +100,60 @@ func (w *walk) block(b *cfg.Block, s *state, to func(*cfg.Block, *state)) {
 // refine forgets a resource where a condition tells that there is none: where ok is false, err is not
 // nil, or it is nil itself.
 func (w *walk) refine(s *state, cond ast.Expr, truth bool) {
-	var v *types.Var
-	absent := false
 	switch c := ast.Unparen(cond).(type) {
 	case *ast.Ident:
-		v, absent = w.variable(c), !truth
+		if !truth {
+			w.forget(s, c)
+		}
 	case *ast.UnaryExpr:
 		if c.Op == token.NOT {
 			w.refine(s, c.X, !truth)
 		}
 	case *ast.BinaryExpr:
-		switch {
-		case c.Op == token.LAND && truth, c.Op == token.LOR && !truth:
-			w.refine(s, c.X, truth)
-			w.refine(s, c.Y, truth)
-		case (c.Op == token.EQL || c.Op == token.NEQ) && w.isNil(c.Y):
-			v = w.variable(c.X)
-			isNil := (c.Op == token.EQL) == truth
-			_, itself := s.resources[v]
-			absent = itself == isNil
+		switch c.Op {
+		case token.LAND, token.LOR:
+			if (c.Op == token.LAND) == truth {
+				w.refine(s, c.X, truth)
+				w.refine(s, c.Y, truth)
+			}
+		case token.EQL, token.NEQ:
+			w.compare(s, c, (c.Op == token.EQL) == truth)
+		}
+	case *ast.CallExpr:
+		// errors.Is(err, pool.ErrFull) tells only if it is true, and what others tell is not known.
+		_, name := api.Function(w.info, c)
+		for _, a := range c.Args {
+			if truth || name != "errors.Is" && name != "errors.As" {
+				w.forget(s, a)
+			}
 		}
 	}
-	if v == nil || !absent {
-		return
+}
+
+// compare is refine where two values are equal, or are not.
+func (w *walk) compare(s *state, c *ast.BinaryExpr, equal bool) {
+	x, y := c.X, c.Y
+	if w.info.Types[x].Value != nil || w.isNil(x) {
+		x, y = y, x
 	}
+	v := w.variable(x)
+	switch value := w.info.Types[y].Value; {
+	case value != nil && value.Kind() == constant.Bool: // ok == false
+		w.refine(s, x, constant.BoolVal(value) == equal)
+	case !w.isNil(y): // err == pool.ErrFull
+		if equal && v != nil && s.resources[v].kind == nil {
+			w.forget(s, x)
+		}
+	case s.resources[v].kind != nil == equal: // r == nil, err != nil
+		w.forget(s, x)
+	}
+}
+
+// forget forgets the resource in a variable, or the one of which the variable tells that there is none.
+func (w *walk) forget(s *state, e ast.Expr) {
+	v := w.variable(e)
 	for held, r := range s.resources {
-		if held == v || r.ok == v {
+		if v != nil && (held == v || r.ok == v) {
 			delete(s.resources, held)
 		}
 	}
@@ -144,7 +164,7 @@ func (w *walk) iterate(loop *ast.RangeStmt) {
 	var p *pointer
 	c := api.CallOf(w.info, loop.X)
 	switch {
-	case c.Is("Pool", "All"):
+	case c.Pinning():
 		w.s.loops[loop] = true
 		if !w.private(loop, c.Recv) {
 			p = owned(loop)
@@ -164,11 +184,16 @@ func (w *walk) iterate(loop *ast.RangeStmt) {
 	}
 }
 
+// loop names a loop that pins a pool.
+func (w *walk) loop(loop *ast.RangeStmt) string {
+	return fmt.Sprintf("the loop of line %d over %s", w.line(loop.Pos()), api.CallOf(w.info, loop.X).Name)
+}
+
 // private reports whether a loop is over a pool that only this function has, and that it does not use
 // later. So nobody removes its values.
 func (w *walk) private(loop *ast.RangeStmt, pool ast.Expr) bool {
 	v := w.variable(pool)
-	if v == nil || !within(v, w.body) {
+	if v == nil || !api.Within(v, w.body) {
 		return false
 	}
 	later := false
@@ -178,89 +203,4 @@ func (w *walk) private(loop *ast.RangeStmt, pool ast.Expr) bool {
 		return !later
 	})
 	return !later
-}
-
-// look makes the survey.
-func (w *walk) look() {
-	w.survey = survey{map[ast.Node]bool{}, map[ast.Node]bool{}, map[ast.Expr]bool{}, map[*types.Var]bool{}, map[*ast.UnaryExpr]bool{}}
-	ast.Inspect(w.body, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.CallExpr:
-			for _, a := range n.Args {
-				if u, ok := ast.Unparen(a).(*ast.UnaryExpr); ok && u.Op == token.AND && api.ResourceOf(w.info.TypeOf(u.X)) != nil {
-					w.lent[u] = true
-				}
-			}
-		case *ast.RangeStmt:
-			if n.Key != nil {
-				w.targets[n.Key] = true
-			}
-			if n.Value != nil {
-				w.targets[n.Value] = true
-			}
-			if t := w.info.TypeOf(n.X); t != nil {
-				_, ok := t.Underlying().(*types.Chan)
-				w.channels[n.X] = ok
-			}
-		case *ast.SelectStmt:
-			// A select waits in its first case, and with a default it does not wait.
-			first := true
-			for _, c := range n.Body.List {
-				first = first && c.(*ast.CommClause).Comm != nil
-			}
-			for _, c := range n.Body.List {
-				if comm := c.(*ast.CommClause).Comm; comm != nil {
-					w.silent[comm] = !first
-					first = false
-				}
-			}
-		}
-		return true
-	})
-	ast.Inspect(w.body, func(n ast.Node) bool {
-		lit, ok := n.(*ast.FuncLit)
-		if ok {
-			w.captures(lit, func(v *types.Var, harmless bool) {
-				if !harmless && api.ResourceOf(v.Type()) != nil {
-					w.captured[v] = true
-				}
-			})
-		}
-		return !ok
-	})
-	w.correlated()
-}
-
-// correlated leaves out a variable that "if x" opens and another "if x" ends: the state does not know
-// that both conditions are the same.
-func (w *walk) correlated() {
-	opened, ended := map[*types.Var]string{}, map[*types.Var]string{}
-	ast.Inspect(w.body, func(n ast.Node) bool {
-		s, ok := n.(*ast.IfStmt)
-		if !ok {
-			return true
-		}
-		cond := types.ExprString(s.Cond)
-		ast.Inspect(s.Body, func(n ast.Node) bool {
-			switch n := n.(type) {
-			case *ast.AssignStmt:
-				if v := w.variable(n.Lhs[0]); v != nil && !within(v, s) && w.opens(n.Rhs[0]) != nil {
-					opened[v] = cond
-				}
-			case *ast.CallExpr:
-				if c := api.CallOf(w.info, n); c.Ends() != nil {
-					if v := w.variable(c.Recv); v != nil && !within(v, s) {
-						ended[v] = cond
-					}
-				}
-			}
-			return true
-		})
-		return true
-	})
-	for v, cond := range opened {
-		if ended[v] == cond {
-			w.captured[v] = true
-		}
-	}
 }

@@ -45,7 +45,7 @@ func (w *walk) source(e ast.Expr) *pointer {
 			if v := w.variable(c.Recv); v != nil {
 				return owned(v)
 			}
-		case w.isAppend(e.Fun):
+		case api.IsAppend(w.info, e.Fun):
 			var sum *pointer
 			for _, a := range e.Args {
 				if p := w.source(a); p != nil && sum == nil {
@@ -69,7 +69,7 @@ func (w *walk) inSlot(e ast.Expr) *pointer {
 			if s == nil || s.Kind() != types.FieldVal {
 				return nil
 			}
-			if isPointer(w.info.TypeOf(x.X)) {
+			if api.IsPointer(w.info.TypeOf(x.X)) {
 				return w.source(x.X)
 			}
 			e = x.X
@@ -115,11 +115,12 @@ func (w *walk) kill(o owner, since string) {
 // stores notes a pointer that is put where it outlives the function: a global variable, or a field or
 // an element of something from outside.
 func (w *walk) stores(lhs ast.Expr, p *pointer) {
-	v := w.variable(root(lhs))
-	if v == nil || v.Parent() == nil {
+	v := api.Root(w.info, lhs)
+	if v == nil {
 		return
 	}
-	if _, direct := ast.Unparen(lhs).(*ast.Ident); direct && v.Parent() != w.pass.Pkg.Scope() || within(v, w.body) {
+	global := v.Pkg() != nil && v.Parent() == v.Pkg().Scope()
+	if _, direct := ast.Unparen(lhs).(*ast.Ident); direct && !global || api.Within(v, w.body) {
 		return // followed as a variable, or the function's own
 	}
 	key := w.key(lhs)
@@ -133,28 +134,12 @@ func (w *walk) stores(lhs ast.Expr, p *pointer) {
 	}
 }
 
-// root returns the first operand of x.f, x[i] and *x.
-func root(e ast.Expr) ast.Expr {
-	for {
-		switch x := ast.Unparen(e).(type) {
-		case *ast.SelectorExpr:
-			e = x.X
-		case *ast.IndexExpr:
-			e = x.X
-		case *ast.StarExpr:
-			e = x.X
-		default:
-			return e
-		}
-	}
-}
-
 // ending says what ends an owner when the function returns: "" if nothing does.
 func (w *walk) ending(o owner) string {
 	switch o := o.(type) {
 	case *ast.RangeStmt:
 		if w.s.loops[o] {
-			return fmt.Sprintf("the loop of line %d over All", w.line(o.Pos()))
+			return w.loop(o)
 		}
 	case *types.Var:
 		if w.s.resources[o].deferred {

@@ -59,7 +59,7 @@ func (w *walk) acquire(kind *api.Resource, call ast.Expr, lhs []ast.Expr) {
 	if v == nil {
 		return
 	}
-	followed := within(v, w.body) && !w.captured[v]
+	followed := api.Within(v, w.body) && !w.captured[v]
 	if old, ok := w.s.resources[v]; ok && old.opened.IsValid() && !old.deferred && !old.handed && !old.param && followed {
 		w.unended(v, old)
 	}
@@ -74,7 +74,7 @@ func (w *walk) acquire(kind *api.Resource, call ast.Expr, lhs []ast.Expr) {
 // dropped reports a resource that nobody gets.
 func (w *walk) dropped(pos token.Pos, r *api.Resource, call ast.Expr) {
 	if w.reporting {
-		w.lost[w.opening(call).Pos()] = true
+		w.told[w.opening(call).Pos()] = true
 	}
 	w.report(Lost, pos, "the %s of %s is dropped, so nothing can end it: keep it, and call %s", r.Name, callName(w.opening(call)), r.Missing("its "))
 }
@@ -82,7 +82,7 @@ func (w *walk) dropped(pos token.Pos, r *api.Resource, call ast.Expr) {
 // unended reports a resource that some path does not end.
 func (w *walk) unended(v *types.Var, r resource) {
 	if w.reporting {
-		w.lost[r.opened] = true
+		w.told[r.opened] = true
 	}
 	w.report(Lost, r.opened, "the %s %s is not ended on each path: call %s, or defer it", r.kind.Name, v.Name(), r.kind.Missing(v.Name()+"."))
 }
@@ -92,7 +92,7 @@ func (w *walk) unended(v *types.Var, r resource) {
 func (p *program) neverEnded() {
 	for call, kept := range p.reach.calls {
 		r := p.opens(call)
-		if r == nil || p.opening(call) != call || p.lost[call.Pos()] {
+		if r == nil || p.opening(call) != call || p.told[call.Pos()] {
 			continue
 		}
 		switch {

@@ -18,10 +18,9 @@ func (w *walk) statement(n ast.Node) {
 	switch n := n.(type) {
 	case *ast.AssignStmt:
 		for _, e := range n.Rhs {
-			if !discards(n.Lhs) {
+			if v := w.variable(e); v == nil || !discards(n.Lhs) {
 				w.expr(e, silent)
-			} else if w.variable(e) == nil {
-				w.expr(e, silent)
+				w.copied(v)
 			}
 		}
 		for _, e := range n.Lhs {
@@ -64,13 +63,18 @@ func (w *walk) statement(n ast.Node) {
 	}
 }
 
-// discards reports whether an assignment is _ = x, which uses nothing.
-func discards(lhs []ast.Expr) bool { return len(lhs) == 1 && isBlank(lhs[0]) }
-
-func isBlank(e ast.Expr) bool {
-	id, ok := ast.Unparen(e).(*ast.Ident)
-	return ok && id.Name == "_"
+// copied hands on the resource of which v tells whether there is one: what the copy tells is not known.
+func (w *walk) copied(v *types.Var) {
+	for held, r := range w.s.resources {
+		if v != nil && r.ok == v {
+			r.handed = true
+			w.s.resources[held] = r
+		}
+	}
 }
+
+// discards reports whether an assignment is _ = x, which uses nothing.
+func discards(lhs []ast.Expr) bool { return len(lhs) == 1 && api.IsBlank(lhs[0]) }
 
 // assign runs an assignment whose expressions were evaluated.
 func (w *walk) assign(lhs, rhs []ast.Expr) {
@@ -96,13 +100,14 @@ func (w *walk) assign(lhs, rhs []ast.Expr) {
 	}
 }
 
-// bind assigns to lhs. p is nil unless the value is a pointer into a pool.
+// bind assigns to lhs something that is no resource. p is nil unless it is a pointer into a pool.
 func (w *walk) bind(lhs ast.Expr, p *pointer) {
 	w.overwritten(lhs)
 	v := w.variable(lhs)
 	if v == nil {
 		return
 	}
+	delete(w.s.resources, v)
 	for held, r := range w.s.resources {
 		if r.ok == v {
 			r.ok = nil
@@ -178,14 +183,20 @@ func (w *walk) returns(n *ast.ReturnStmt) {
 	if w.reporting {
 		w.exits = append(w.exits, w.s.clone())
 	}
-	if d, ok := w.node.(*ast.FuncDecl); ok && d.Recv == nil && d.Name.Name == "main" && w.pass.Pkg.Name() == "main" {
-		return
-	}
 	for v, r := range w.s.resources {
-		if r.opened.IsValid() && !r.deferred && !r.handed && !r.param {
+		switch {
+		case w.isMain(): // the program ends, and all that is open with it
+			w.told[r.opened] = true
+		case r.opened.IsValid() && !r.deferred && !r.handed && !r.param:
 			w.unended(v, r)
 		}
 	}
+}
+
+// isMain reports whether the function is that of a program.
+func (w *walk) isMain() bool {
+	d, ok := w.node.(*ast.FuncDecl)
+	return ok && d.Recv == nil && d.Name.Name == "main" && w.pass.Pkg.Name() == "main"
 }
 
 // A result is what a return statement returns first. It is known if the function has opened it, or if

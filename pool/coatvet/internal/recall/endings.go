@@ -19,6 +19,7 @@ type ending struct {
 	at       token.Position
 	text     string // the call
 	function string
+	refused  bool // without it the program does not compile, since nothing else uses the variable
 	delete   func()
 	restore  func()
 }
@@ -37,10 +38,21 @@ var double = []string{
 // endings returns those of a package in the order of its files.
 func endings(pkg *packages.Package) (all []*ending) {
 	info := pkg.TypesInfo
+	uses := map[types.Object]int{}
+	for _, o := range info.Uses {
+		uses[o]++
+	}
 	for _, file := range pkg.Syntax {
 		var function string
 		note := func(r *api.Resource, e ast.Expr, remove func() (restore func())) {
 			x := &ending{resource: r.Name, at: pkg.Fset.Position(e.Pos()), text: types.ExprString(e), function: function}
+			if call, ok := e.(*ast.CallExpr); ok {
+				e = call.Fun
+			}
+			if recv, _, _ := api.Method(info, e); recv != nil {
+				v := api.Variable(info, recv)
+				x.refused = v != nil && uses[v] == 1
+			}
 			x.delete = func() { x.restore = remove() }
 			if !slices.Contains(double, x.function+": "+x.text) {
 				all = append(all, x)

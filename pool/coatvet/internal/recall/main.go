@@ -3,7 +3,7 @@
 // something new:
 //
 //	go run ./internal/recall           # in pool/coatvet; a minute
-//	go run ./internal/recall -write    # the deletions that nobody tells go to testdata/missed.txt
+//	go run ./internal/recall -write    # and write that to testdata/missed.txt
 //
 // An ending is a statement x.Unpin(), x.Release(), x.Commit() or x.Cancel(), deferred or not, or a
 // statement that hands such a method to another function, as t.Cleanup(x.Release) does. Of a Commit
@@ -24,11 +24,12 @@ import (
 	"golang.org/x/tools/go/packages"
 
 	"coatcheck/pool/coatvet"
+	"coatcheck/pool/coatvet/internal/api"
 )
 
 func main() {
 	log.SetFlags(0)
-	write := flag.Bool("write", false, "write the deletions that are not told to testdata/missed.txt")
+	write := flag.Bool("write", false, "write what it finds to testdata/missed.txt")
 	verbose := flag.Bool("v", false, "print what is told of each deletion")
 	flag.Parse()
 	root, err := output(".", "go", "list", "-m", "-f", "{{.Dir}}", "coatcheck")
@@ -39,21 +40,17 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	deleted, told := map[string]int{}, map[string]int{}
-	var missed []string
+	counts := map[string]*count{}
+	for _, r := range api.Resources {
+		counts[r.Name] = &count{}
+	}
 	for _, module := range modules {
 		err := measure(filepath.Join(root, module), func(e *ending, news []string) {
-			deleted[e.resource]++
 			where, err := filepath.Rel(root, e.at.Filename)
 			if err != nil {
 				log.Fatal(err)
 			}
-			where = filepath.ToSlash(where)
-			if len(news) > 0 {
-				told[e.resource]++
-			} else {
-				missed = append(missed, fmt.Sprintf("%s: %s in %s", where, e.text, e.function))
-			}
+			counts[e.resource].add(e, filepath.ToSlash(where), len(news) > 0)
 			if *verbose {
 				fmt.Printf("%s:%d: without %s: %q\n", where, e.at.Line, e.text, news)
 			}
@@ -62,19 +59,48 @@ func main() {
 			log.Fatalf("%s: %v", module, err)
 		}
 	}
-	slices.Sort(missed)
-	text := ""
-	for _, name := range slices.Sorted(maps.Keys(deleted)) {
-		text += fmt.Sprintf("# %s: %d of %d deletions are told (%.0f%%)\n", name, told[name], deleted[name], 100*float64(told[name])/float64(deleted[name]))
+	text := "# Endings that can be deleted in this repository without a word of coatvet: go run ./internal/recall -write\n"
+	for _, r := range api.Resources {
+		text += counts[r.Name].String(r.Name)
 	}
-	text += strings.Join(missed, "\n") + "\n"
 	fmt.Print(text)
 	if *write {
-		text = "# Endings of this repository that can be deleted without a word of coatvet: go run ./internal/recall -write\n" + text
 		if err := os.WriteFile(filepath.Join(root, "pool/coatvet/testdata/missed.txt"), []byte(text), 0o666); err != nil {
 			log.Fatal(err)
 		}
 	}
+}
+
+// A count counts the deletions for one resource.
+type count struct {
+	deleted, told int
+	missed        []string
+	refused       int // of those missed, how many do not compile
+}
+
+func (c *count) add(e *ending, file string, told bool) {
+	c.deleted++
+	if told {
+		c.told++
+		return
+	}
+	line := fmt.Sprintf("%s: %s in %s", file, e.text, e.function)
+	if e.refused {
+		c.refused++
+		line += " (the compiler refuses it)"
+	}
+	c.missed = append(c.missed, line)
+}
+
+// String returns a summary and the misses, for a resource of that name.
+func (c *count) String(name string) string {
+	slices.Sort(c.missed)
+	percent := func(n int) float64 { return 100 * float64(n) / float64(c.deleted) }
+	s := fmt.Sprintf("\n# %s: coatvet tells %d of %d, which are %.0f%%", name, c.told, c.deleted, percent(c.told))
+	if c.refused > 0 {
+		s += fmt.Sprintf("; with those that the compiler refuses, %.0f%%", percent(c.told+c.refused))
+	}
+	return s + "\n" + strings.Join(c.missed, "\n") + "\n"
 }
 
 // withEndings returns the folders of the modules whose files have an ending, the root's first.

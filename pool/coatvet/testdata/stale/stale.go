@@ -7,6 +7,7 @@ import (
 	"weak"
 
 	"coatcheck/pool"
+	"coatcheck/pool/tree"
 )
 
 type thing struct {
@@ -76,6 +77,13 @@ func best(p p) int {
 	}
 	defer p.Remove(0)
 	return best.N // want `best points into the pool, and is used after the loop of line \d+ over All`
+}
+
+func firstChild(f *tree.Forest[thing], h h) *thing {
+	for _, v := range f.Children(h) {
+		return v // want `a pointer into the pool is returned, but the loop of line \d+ over Children ends its protection`
+	}
+	return nil
 }
 
 func collected(p p) (n int) {
