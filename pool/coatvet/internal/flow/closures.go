@@ -37,10 +37,6 @@ func (w *walk) captures(lit *ast.FuncLit, use func(v *types.Var, harmless bool))
 			if w.isNil(n.Y) {
 				note(n.X)
 			}
-		case *ast.AssignStmt:
-			if discards(n.Lhs) {
-				note(n.Rhs[0])
-			}
 		case *ast.Ident:
 			if v, ok := w.info.Uses[n].(*types.Var); ok && !api.Within(v, lit) && !v.IsField() {
 				use(v, harmless[n])

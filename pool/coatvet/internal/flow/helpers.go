@@ -107,7 +107,7 @@ func (p *program) concerned(f *function) bool {
 // passes reports whether each return of a function returns its first parameter first.
 func (p *program) passes(f *function) bool {
 	params, results := f.sig.Params(), f.sig.Results()
-	if params.Len() == 0 || results.Len() == 0 || !types.Identical(params.At(0).Type(), results.At(0).Type()) {
+	if params.Len() == 0 || results.Len() == 0 || f.sig.Variadic() || !types.Identical(params.At(0).Type(), results.At(0).Type()) {
 		return false
 	}
 	returns, others := 0, 0
@@ -155,7 +155,7 @@ func (w *walk) summarize() {
 		ends := len(w.exits) > 0
 		for _, s := range w.exits {
 			r := s.resources[v]
-			ends = ends && !r.handed && (r.deferred || !r.opened.IsValid())
+			ends = ends && (r.deferred || !r.opened.IsValid())
 		}
 		if ends {
 			h.Ends |= 1 << i

@@ -60,11 +60,15 @@ func (w *walk) acquire(kind *api.Resource, call ast.Expr, lhs []ast.Expr) {
 		return
 	}
 	followed := api.Within(v, w.body) && !w.captured[v]
-	if old, ok := w.s.resources[v]; ok && old.opened.IsValid() && !old.deferred && !old.handed && !old.param && followed {
+	old := w.s.resources[v]
+	if followed && old.opened.IsValid() && !old.deferred && !old.handed && !old.param {
 		w.unended(v, old)
 	}
 	w.bind(id, nil)
 	r := resource{kind: kind, opened: w.opening(call).Pos(), handed: !followed}
+	if !api.IsPointer(v.Type()) {
+		r.deferred = old.deferred // the deferred call ends what is in the variable then
+	}
 	if len(lhs) > 1 {
 		r.ok = w.variable(lhs[1])
 	}

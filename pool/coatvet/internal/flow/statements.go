@@ -18,10 +18,8 @@ func (w *walk) statement(n ast.Node) {
 	switch n := n.(type) {
 	case *ast.AssignStmt:
 		for _, e := range n.Rhs {
-			if v := w.variable(e); v == nil || !discards(n.Lhs) {
-				w.expr(e, silent)
-				w.copied(v)
-			}
+			w.expr(e, silent)
+			w.copied(w.variable(e))
 		}
 		for _, e := range n.Lhs {
 			if _, ok := ast.Unparen(e).(*ast.Ident); !ok || n.Tok != token.ASSIGN && n.Tok != token.DEFINE {
@@ -72,9 +70,6 @@ func (w *walk) copied(v *types.Var) {
 		}
 	}
 }
-
-// discards reports whether an assignment is _ = x, which uses nothing.
-func discards(lhs []ast.Expr) bool { return len(lhs) == 1 && api.IsBlank(lhs[0]) }
 
 // assign runs an assignment whose expressions were evaluated.
 func (w *walk) assign(lhs, rhs []ast.Expr) {

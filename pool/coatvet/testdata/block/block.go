@@ -91,3 +91,17 @@ func forkJoin(p p, hs []h) {
 	wg.Wait()
 	g.Unpin()
 }
+
+type job struct{ g *pool.Guard[thing] }
+
+func (j job) run() { j.g.Pointer(0) }
+
+func jobs(p p) {
+	g := p.Pin()
+	var wg sync.WaitGroup
+	for _, j := range []job{{&g}, {&g}} {
+		wg.Go(j.run)
+	}
+	wg.Wait()
+	g.Unpin()
+}

@@ -71,6 +71,23 @@ func overwritten(p p, h, other h) {
 	r.Release()
 }
 
+func onlyIfBoth(p p, h h, early bool) {
+	r, ok := p.Hold(h) // want `the Ref r is not ended`
+	if ok && early {
+		r.Release()
+	}
+}
+
+func beforeItIsKept(p p, h h, early bool, keep func(*pool.Ref[thing])) {
+	r, ok := p.Hold(h) // want `the Ref r is not ended`
+	if !ok || look(r) == 0 || early {
+		return
+	}
+	keep(r)
+}
+
+func look(r *pool.Ref[thing]) int { return r.Pointer().N }
+
 func onlyClosureLooks(p p, h h) {
 	g := p.Pin() // want `the Guard g is not ended`
 	look := func() bool {
@@ -233,11 +250,13 @@ func byPointer(p p, guards []pool.Guard[thing]) {
 	}
 }
 
-type embedded struct{ pool.Guard[thing] }
+type guard = pool.Guard[thing]
+
+type embedded struct{ guard }
 
 func embeds(p p) {
 	var e embedded
-	e.Guard = p.Pin()
+	e.guard = p.Pin()
 	e.Unpin()
 }
 

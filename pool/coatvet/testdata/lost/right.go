@@ -228,6 +228,79 @@ func yields(p p, hs []h) func(yield func(int) bool) {
 	}
 }
 
+func pinnedAgain(p p) {
+	g := p.Pin()
+	defer g.Unpin()
+	g.Unpin()
+	g = p.Pin()
+}
+
+func deferredBefore(p p) {
+	var g pool.Guard[thing]
+	defer func() { g.Unpin() }()
+	g = p.Pin()
+}
+
+func deferredInABranch(p p, h h, early bool) {
+	r, ok := p.Hold(h)
+	if !ok {
+		return
+	}
+	if early {
+		defer r.Release()
+	} else {
+		r.Release()
+	}
+	s, ok := p.Hold(h)
+	if !ok {
+		return
+	}
+	if early {
+		s.Release()
+	} else {
+		defer s.Release()
+	}
+}
+
+func orOk(p p, h h, early bool) {
+	r, ok := p.Hold(h)
+	if early || ok {
+		if ok {
+			r.Release()
+		}
+		return
+	}
+	println("stale")
+}
+
+func another(p p, h h, kept *pool.Ref[thing]) {
+	r, ok := p.Hold(h)
+	if !ok {
+		return
+	}
+	r.Release()
+	r = kept
+	r.Release()
+}
+
+func named(p p, h h) (r *pool.Ref[thing]) {
+	hold := func() (r *pool.Ref[thing]) {
+		r, _ = p.Hold(h)
+		return
+	}
+	if r = hold(); r == nil {
+		r, _ = p.Hold(h)
+	}
+	return
+}
+
+func throughASlice(p p, n int) {
+	guards := make([]pool.Guard[thing], n)
+	first := guards[:1]
+	first[0] = p.Pin()
+	guards[0].Unpin()
+}
+
 func first[T any](xs []T) T { return xs[0] }
 
 func throughAHelper(p p, h h) {

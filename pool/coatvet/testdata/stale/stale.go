@@ -262,3 +262,31 @@ func waited(p p, h h) {
 		v.N++
 	}
 }
+
+func otherHandle(p p, h h) int {
+	v, _ := p.Pointer(h)
+	h, _ = p.Insert(thing{})
+	p.Remove(h)
+	return v.N
+}
+
+func foundAgain(p p, h h) func() int {
+	g := p.Pin()
+	v, _ := g.Pointer(h)
+	g.Unpin()
+	return func() int {
+		v, _ = p.Pointer(h)
+		return v.N
+	}
+}
+
+func localOwner(p p, h h) int {
+	g := p.Pin()
+	var o owner
+	o.cur, _ = g.Pointer(h)
+	v, _ := g.Pointer(h)
+	o.cur = v
+	n := o.cur.N
+	g.Unpin()
+	return n
+}
