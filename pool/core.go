@@ -58,6 +58,7 @@ func (c *core) frame(pl *plan) {
 	c.record()
 	c.trace(pl.traceGuards)
 	c.replays = pl.replays
+	c.arena.Events = pl.events
 	c.arena.Init(shard.Config{
 		Layout:          pl.layout,
 		Domain:          clock(&c.domain),

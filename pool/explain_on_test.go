@@ -143,7 +143,7 @@ func TestExplainTellsCancelledLives(t *testing.T) {
 	})
 	parts = paragraphs(p.Explain(h))
 	require.Len(t, parts, 2)
-	require.Contains(t, parts[1], "given up, because the constructor failed, at ")
+	require.Contains(t, parts[1], "given up, because the constructor or OnInsert failed, at ")
 	require.Contains(t, parts[1], "InsertFunc")
 
 	testkit.Apart(func() { r, _ := p.Reserve(); h = r.Handle() })

@@ -176,7 +176,7 @@ func TestLookupsInline(t *testing.T) {
 		"Pool.Remove":   `inline\.go:\d+:\d+: inlining call to pool\.\(\*Pool\[.*\]\)\.Remove`,
 		"Worker.Remove": `inline\.go:\d+:\d+: inlining call to pool\.\(\*Worker\[.*\]\)\.Remove`,
 		"atomic loads":  `inline\.go:\d+:\d+: inlining call to atomic\.\(\*Uint64\)\.Load`,
-		"Local":         `insert\.go:\d+:\d+: inlining call to shard\.\(\*affinity\)\.Local`,
+		"buckets":       `insert\.go:\d+:\d+: inlining call to shard\.bucketOf`,
 		"hints":         `insert\.go:\d+:\d+: inlining call to hint\.Of`,
 		"frames":        `insert\.go:\d+:\d+: inlining call to hint\.Frame`,
 

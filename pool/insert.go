@@ -78,7 +78,19 @@ func (p *Pool[T]) publish(slot *slots.Hook, h uint64, v T) Handle[T] {
 		p.mustBeUntouched(slot, h)
 	}
 	*slots.ValueOf[T](slot) = v
+	if p.arena.OnInsert != nil {
+		p.announce(slot, h)
+	}
 	return p.live(slot, h)
+}
+
+// announce calls OnInsert, which there must be, for a complete value in a slot that the caller claimed as h. The
+// caller makes it live next. If OnInsert does not return, announce gives the slot back.
+func (c *core) announce(slot *slots.Hook, h uint64) {
+	u := unfinished{core: c, slot: slot, h: h}
+	defer u.giveBack()
+	c.arena.OnInsert(slot, h)
+	u.slot = nil
 }
 
 // live makes the value live that is in a slot that the caller claimed as h.
@@ -111,18 +123,21 @@ func (p *Pool[T]) construct(slot *slots.Hook, h uint64, init func(Handle[T], *T)
 	} else if err := try(Handle[T](h), slots.ValueOf[T](slot)); err != nil {
 		return 0, err
 	}
+	if p.arena.OnInsert != nil {
+		p.arena.OnInsert(slot, h) // u gives the slot back
+	}
 	u.slot = nil
 	return p.live(slot, h), nil
 }
 
-// unfinished is a value whose constructor runs.
+// unfinished is a value whose constructor or OnInsert runs.
 type unfinished struct {
 	core *core
-	slot *slots.Hook // nil when the constructor has returned
+	slot *slots.Hook // nil when they have returned
 	h    uint64
 }
 
-// giveBack gives the slot back if its constructor has failed.
+// giveBack gives the slot back if its constructor or OnInsert has failed.
 func (u *unfinished) giveBack() {
 	if u.slot != nil {
 		u.giveBackSlow()
@@ -131,7 +146,7 @@ func (u *unfinished) giveBack() {
 
 func (u *unfinished) giveBackSlow() {
 	if debugging {
-		u.core.records.lives.Ended(u.h, "given up, because the constructor failed,")
+		u.core.records.lives.Ended(u.h, "given up, because the constructor or OnInsert failed,")
 	}
 	u.core.arena.Abandon(u.slot, u.h, shard.Now)
 }

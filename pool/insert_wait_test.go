@@ -320,3 +320,30 @@ func TestWaitsOfARealClock(t *testing.T) {
 	require.Greater(t, after.WaitedFor, before.WaitedFor)
 	require.Equal(t, after.WaitedFor, p.Stats().WaitedFor)
 }
+
+// The goroutine that waits runs OnInsert: its exit ends that one, and not the goroutine whose removal woke it.
+func TestWaiterRunsOnInsert(t *testing.T) {
+	exits := false
+	p := tiny(t, &pool.Options[int]{Capacity: 1, OnInsert: func(pool.Handle[int], *int) {
+		if exits {
+			runtime.Goexit()
+		}
+	}})
+	h, err := p.Insert(1)
+	require.NoError(t, err)
+	exits = true
+	returned, ended := false, make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, _ = p.InsertWait(context.Background(), 2)
+		returned = true
+	}()
+	testkit.Eventually(t, func() bool { return p.Stats().Waiting == 1 }, "a call that waits")
+	require.True(t, p.Remove(h))
+	testkit.Soon(t, ended)
+	require.False(t, returned)
+	require.Zero(t, p.Len())
+	exits = false
+	_, err = p.Insert(3)
+	require.NoError(t, err)
+}

@@ -8,6 +8,7 @@ import (
 	"runtime"
 
 	"coatcheck/internal/pointers"
+	"coatcheck/shard"
 	"coatcheck/shard/slots"
 )
 
@@ -60,6 +61,27 @@ type Options[T any] struct {
 	// A copy that Get returns shares buffers with the slot. Use it only under a guard that was
 	// pinned before Get, under a Ref, or where no other goroutine can remove the value.
 	Reset func(*T)
+
+	// OnInsert and OnRemove, if not nil, are told of each life: for an index by name, for counts by kind, or
+	// for what another system keeps beside each value. They run in the goroutine that inserts or removes,
+	// before its call returns, and under no lock of the pool. They may use the pool, and the Worker whose
+	// call runs them. For one value OnInsert comes before OnRemove.
+	//
+	// OnInsert is called once for each value that an insertion of any kind makes live: when the value is
+	// complete, and just before h goes live. So it has v alone, and may write it. It is not called for a
+	// constructor that fails, for a Reservation that is cancelled or dropped, nor for what [ReadFrom]
+	// brings: range over All for that. If it panics or exits, h never goes live and the slot goes back.
+	//
+	// OnRemove is called once for each value whose life a call ended, by whichever verb. h is no longer live.
+	// OnRemove may read v, as Take does, and must not write it: a Get, a guard or a Ref may still read it.
+	// It waits for none of them, so what ends with the last reader belongs in Reset. The slot is reused only
+	// after OnRemove has returned. If it panics or exits, the value stays removed and its slot is retired.
+	// Then RemoveBatch, Clear, DeleteFunc and Drain stop there, and Take returns no copy. OnRemove is not
+	// called for what is live when the pool becomes unreachable.
+	//
+	// While one of them runs, its slot is in use. So what it inserts may be refused in a pool with a small
+	// Capacity. nil costs nothing. With OnRemove, RemoveBatch and Clear cost what as many Removes do.
+	OnInsert, OnRemove func(h Handle[T], v *T)
 
 	// Origin is the first generation of every slot; an even number is raised by one. 0 means a
 	// random one for each pool, so that a pool refuses the handles of others. A pool that [ReadFrom]
@@ -133,7 +155,8 @@ type plan struct {
 	value  reflect.Type // T
 	name   func() string
 	layout slots.Layout // of its slots
-	slots  uint64       // the greatest number that there may ever be
+	events shard.Events
+	slots  uint64 // the greatest number that there may ever be
 	pages  slots.PageSizes
 }
 
@@ -155,7 +178,16 @@ func (o *Options[T]) plan() (*plan, error) {
 		name:        nameOf[T],
 	}
 	pl.layout = slots.LayoutOf(pointers.In(pl.value), o.Reset)
+	pl.events = shard.Events{OnInsert: event(o.OnInsert), OnRemove: event(o.OnRemove)}
 	return pl, pl.complete()
+}
+
+// event returns f for slots of T, or nil.
+func event[T any](f func(Handle[T], *T)) func(*slots.Hook, uint64) {
+	if f == nil {
+		return nil
+	}
+	return func(slot *slots.Hook, h uint64) { f(Handle[T](h), slots.ValueOf[T](slot)) }
 }
 
 // nameOf returns what errors call a pool of T.

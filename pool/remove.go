@@ -2,6 +2,7 @@ package pool
 
 import (
 	"iter"
+	"slices"
 
 	"coatcheck/internal/hint"
 	"coatcheck/shard/slots"
@@ -31,7 +32,7 @@ func (p *Pool[T]) Remove(h Handle[T]) bool {
 //
 // Guards and Refs may still use the value in its slot. With a Reset, the pool zeroes the slot and
 // does not Reset it. So what the copy refers to belongs to the caller, and to copies that Get
-// made before. If another value's Reset panics, Take panics too, and returns no copy.
+// made before. If another value's Reset or Options.OnRemove panics, Take panics too, and returns no copy.
 func (p *Pool[T]) Take(h Handle[T]) (v T, ok bool) {
 	if debugging {
 		warnOfCopy[T]()
@@ -46,11 +47,15 @@ func (p *Pool[T]) Take(h Handle[T]) (v T, ok bool) {
 }
 
 // RemoveBatch removes the values that hs names, one after the other, and returns how many it
-// removed. Each removal costs one locked instruction.
+// removed. Each removal costs one locked instruction, or what Remove costs if there is an
+// Options.OnRemove.
 func (p *Pool[T]) RemoveBatch(hs []Handle[T]) int { return p.removeBatch(words(hs)) }
 
 func (c *core) removeBatch(hs []uint64) int {
 	c.pages()
+	if c.arena.OnRemove != nil {
+		return c.removeEach(slices.Values(hs))
+	}
 	r := c.arena.Removals()
 	defer r.End()
 	for _, h := range hs {
@@ -59,10 +64,25 @@ func (c *core) removeBatch(hs []uint64) int {
 	return r.N
 }
 
+// removeEach removes the values one by one, where there is an OnRemove: user code runs between two of
+// them, so it gathers no slots. It returns how many it removed.
+//
+//go:noinline
+func (c *core) removeEach(hs iter.Seq[uint64]) (n int) {
+	frame := hint.Frame()
+	for h := range hs {
+		if c.ended(h, c.arena.Remove(frame, h)) {
+			n++
+		}
+	}
+	return n
+}
+
 // Drain returns an iterator that removes the live values one after the other, and yields shallow
 // copies. It copies without synchronization, as Take does. If several Drains run at once, each
 // value is yielded by one. A loop that ends early leaves the rest in the pool. Drain holds no
-// pin. If a Reset panics, the loop gets the value that was removed just then before Drain panics too.
+// pin. If a Reset or OnRemove panics, the loop gets the value that was removed just then before Drain
+// panics too.
 func (p *Pool[T]) Drain() iter.Seq2[Handle[T], T] {
 	if debugging {
 		warnOfCopy[T]()
@@ -77,8 +97,8 @@ func (p *Pool[T]) Drain() iter.Seq2[Handle[T], T] {
 	}
 }
 
-// drain takes the value of h, if there is one, and yields it, also if the removal calls a Reset that
-// does not return: nobody else could get the value. It reports whether the loop goes on. In a
+// drain takes the value of h, if there is one, and yields it, also if the removal calls a Reset or an
+// OnRemove that does not return: nobody else could get the value. It reports whether the loop goes on. In a
 // function literal, a deferred call would allocate.
 func (p *Pool[T]) drain(h Handle[T], yield func(Handle[T], T) bool) (unfinished bool) {
 	var v T
@@ -99,7 +119,7 @@ func (p *Pool[T]) drain(h Handle[T], yield func(Handle[T], T) bool) (unfinished 
 }
 
 // DeleteFunc removes the values for which del returns true, and returns how many it removed. It
-// holds a pin while it runs. If del panics, the values that it removed before stay removed.
+// holds a pin while it runs. If del or Options.OnRemove panics, what it removed before stays removed.
 //
 // The test and the removal are two steps: between them, another goroutine may use or change the
 // value. So DeleteFunc cannot "remove the value if it is idle". For that, keep a state in the
@@ -126,17 +146,29 @@ func (p *Pool[T]) Clear() int { return p.clear() }
 
 func (c *core) clear() int {
 	t := c.pages()
+	if c.arena.OnRemove != nil {
+		return c.removeEach(liveWords(t))
+	}
 	r := c.arena.Removals()
 	defer r.End()
-	for first := uint32(0); first < t.Limit; {
-		block := t.Strip(first, t.Limit)
-		for j := range block.N {
-			// A word with the slot's own index is live (I4).
-			if h := block.Slot(j).Word.Load(); slots.Low(h) == block.First+j {
-				c.ended(h, r.Remove(h))
-			}
-		}
-		first = block.First + block.N
+	for h := range liveWords(t) {
+		c.ended(h, r.Remove(h))
 	}
 	return r.N
+}
+
+// liveWords ranges over the handles of the live slots of t. It is inlined into the loop, as liveSlots is.
+func liveWords(t *slots.PageTable) iter.Seq[uint64] {
+	return func(yield func(uint64) bool) {
+		for first := uint32(0); first < t.Limit; {
+			block := t.Strip(first, t.Limit)
+			for j := range block.N {
+				// A word with the slot's own index is live (I4).
+				if h := block.Slot(j).Word.Load(); slots.Low(h) == block.First+j && !yield(h) {
+					return
+				}
+			}
+			first = block.First + block.N
+		}
+	}
 }

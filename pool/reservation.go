@@ -89,15 +89,21 @@ func (r *Reservation[T]) Pointer() *T {
 	return slots.ValueOf[T](r.slot)
 }
 
-// Commit makes the value live and returns its handle.
+// Commit makes the value live and returns its handle. If Options.OnInsert panics or exits, the slot goes
+// back instead, and the Reservation is settled.
 func (r *Reservation[T]) Commit() Handle[T] { return Handle[T](r.commit()) }
 
 func (r *cell) commit() uint64 {
 	c, slot := r.settle()
+	if debugging {
+		r.open.mark.closed(c.records.reservations, "committed")
+	}
+	if c.arena.OnInsert != nil {
+		c.announce(slot, r.h)
+	}
 	slot.Publish(r.h)
 	if debugging {
 		c.records.lives.Began(r.h, "committed")
-		r.open.mark.closed(c.records.reservations, "committed")
 	}
 	return r.h
 }

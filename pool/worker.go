@@ -30,6 +30,10 @@ type Worker[T any] struct {
 	// instruction and its longest chain of dependent loads. To shorten that, the magazine has the
 	// addresses of slots and its own copy of the page table.
 	slots *shard.Magazine
+
+	// ready has the slots that Insert takes at once: slots, or an empty magazine if there is an OnInsert, so
+	// that Insert need not ask.
+	ready *shard.Magazine
 	end   *workerEnd
 	life  *life
 
@@ -56,14 +60,17 @@ type workerEnd struct {
 // call.
 func (p *Pool[T]) Worker() *Worker[T] {
 	w := &Worker[T]{pool: p}
-	w.slots, w.end, w.life = p.open()
+	w.slots, w.ready, w.end, w.life = p.open()
 	return w
 }
 
 // open returns what a new Worker needs.
-func (c *core) open() (m *shard.Magazine, e *workerEnd, l *life) {
+func (c *core) open() (m, ready *shard.Magazine, e *workerEnd, l *life) {
 	c.pages()
 	m = c.arena.NewMagazine()
+	if ready = m; c.arena.OnInsert != nil {
+		ready = new(shard.Magazine)
+	}
 	e = &workerEnd{pool: weak.Make(c), slots: weak.Make(m)}
 	c.workers.Add(1)
 	if !slots.Exploring {
@@ -72,7 +79,7 @@ func (c *core) open() (m *shard.Magazine, e *workerEnd, l *life) {
 	if debugging {
 		e.mark.opened(c.records.workers, "opened", "")
 	}
-	return m, e, l
+	return m, ready, e, l
 }
 
 // Insert is like [Pool.Insert], but costs no locked instruction on amd64.
@@ -80,8 +87,8 @@ func (w *Worker[T]) Insert(v T) (h Handle[T], err error) {
 	if debugging {
 		defer w.user.enter()()
 	}
-	if w.slots.HasNext() {
-		slot, next := w.slots.Next()
+	if w.ready.HasNext() {
+		slot, next := w.ready.Next()
 		runtime.KeepAlive(w)
 		if debugging {
 			return w.pool.publish(slot, next, v), nil

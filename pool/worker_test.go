@@ -106,7 +106,7 @@ func TestMethodsKeepTheirWorker(t *testing.T) {
 			case *ast.CallExpr:
 				uses = uses && types.ExprString(n) != "runtime.KeepAlive(w)"
 			case *ast.SelectorExpr:
-				if types.ExprString(n) == "w.slots" {
+				if s := types.ExprString(n); s == "w.slots" || s == "w.ready" {
 					used, uses = true, true
 				}
 			case *ast.ReturnStmt:

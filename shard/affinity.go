@@ -38,8 +38,8 @@ import (
 // affinity leads from hints to shards, and has all shards. When shards are made and buckets move, the arena
 // decides (start, spread, share).
 //
-// A goroutine loads mask before buckets, and split stores buckets before mask. So the array that it
-// loads has at least as many buckets as mask says.
+// A goroutine loads mask before buckets or inserters, and split stores these before mask. So the array
+// that it loads has at least as many buckets as mask says.
 type affinity struct {
 	// mask is how many buckets there are, a power of two, less one.
 	//
@@ -48,12 +48,22 @@ type affinity struct {
 	//	moves    it only grows
 	mask atom.Uint32
 
+	insertsAtOnce bool // inserters is buckets; set by init
+
 	// buckets is the first of an array.
 	//
-	//	writers  deal, split, under verdicts.mu
+	//	writers  setBuckets, under verdicts.mu
 	//	readers  Local
 	//	orders   the store publishes the entries (P9)
 	buckets atom.Pointer[bucket]
+
+	// inserters is buckets, for Insert alone, or nil where there is an OnInsert, as in a zero Arena. So
+	// Insert need not ask for that (insertApart).
+	//
+	//	writers  setBuckets, under verdicts.mu
+	//	readers  Insert
+	//	orders   the store publishes the entries (P9)
+	inserters atom.Pointer[bucket]
 
 	// shardList has every shard, in the order in which they were made. Its array is never written again.
 	//
@@ -96,6 +106,16 @@ func (f *affinity) Local(h uint32) *shard {
 	panic(Zero)
 }
 
+// inserter is Local for Insert: it returns the buckets, and which of them is that of a frame's hint. They are nil
+// where Insert must call OnInsert, and in a zero Arena.
+func (f *affinity) inserter(frame uintptr) (array *bucket, i uint32) {
+	i = f.mask.Load() & (hint.Of(frame) >> bucketShift) // before the array
+	return f.inserters.Load(), i                        // observes (P9)
+}
+
+// init is called before the first shard is made. atOnce is false if there is an OnInsert.
+func (f *affinity) init(atOnce bool) { f.insertsAtOnce = atOnce }
+
 // shards returns all shards. Others may be made meanwhile, unless the caller holds verdicts.mu (I13).
 func (f *affinity) shards() shards { return *f.shardList.Load() } // observes (P9)
 
@@ -111,8 +131,16 @@ func (f *affinity) deal(list shards, perShard int) {
 	for i := range array {
 		array[i].shard.Store(list[i*n/k])
 	}
-	f.buckets.Store(unsafe.SliceData(array))
+	f.setBuckets(array)
 	f.mask.Store(uint32(k - 1))
+}
+
+// setBuckets makes array the buckets. The caller then stores mask, if array is longer than the last one.
+func (f *affinity) setBuckets(array []bucket) {
+	f.buckets.Store(unsafe.SliceData(array)) // publishes (P9)
+	if f.insertsAtOnce {
+		f.inserters.Store(unsafe.SliceData(array)) // publishes (P9)
+	}
 }
 
 // add makes s, which is new, one of all shards. The caller holds verdicts.mu.
@@ -173,7 +201,7 @@ func (f *affinity) split() bool {
 	for i := range array {
 		array[i].shard.Store(bucketOf(old, uint32(i)&(n-1)).shard.Load())
 	}
-	f.buckets.Store(unsafe.SliceData(array)) // publishes (P9)
+	f.setBuckets(array)
 	f.mask.Store(2*n - 1)
 	return true
 }

@@ -19,6 +19,7 @@
 //	refuse.go        the last look, under all locks, and the reasons to refuse
 //	waiters.go       insertions that wait for a slot
 //
+//	events.go        what is called at the beginning and at the end of a life
 //	remove.go        the end of a life: removed slots, their stamps, and slots without another life
 //	skips.go         lives that slots of a restored pool skip when they are removed
 //	backlog.go       removed slots that wait for their grace period, in the order of their stamps

@@ -204,7 +204,11 @@ func (a *Arena) mayGrow(waiting int64) bool {
 // shows its memory and the next slot's. If not, the compare-and-swap fails, and the link may lead
 // out of the table. An older table might show a page that was decommitted and has come back.
 func Insert[T any](a *Arena, frame uintptr, v T) (uint64, error) {
-	s := a.Local(hint.Of(frame))
+	buckets, i := a.inserter(frame)
+	if buckets == nil {
+		return insertApart(a, v)
+	}
+	s := bucketOf(buckets, i).shard.Load() // observes (P9)
 	// Observes (P3), and then (P2).
 	if top, t := s.free.Head.Load(), a.Table.Current.Load(); slots.Low(top) < t.Limit {
 		array, inverse, mask, limit := t.Array, t.Inverse, t.Mask, t.Limit

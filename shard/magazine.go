@@ -40,7 +40,7 @@ type Magazine struct {
 	top   uint32         // the index of the last slot in the bag, or None
 
 	fastBelow    uint64        // a copy of Arena.fastBelow
-	skipBelow    uint64        // a copy of Arena.skipBelow
+	apartBelow   uint64        // a copy of Arena.apartBelow
 	stampPerSlot bool          // a copy of Arena.stampPerSlot
 	stamp        uint64        // the greatest of the removals in the open part, if stampPerSlot; else an epoch
 	clock        *epoch.Domain // the arena's, one load nearer
@@ -248,7 +248,7 @@ func (m *Magazine) Remove(h uint64) bool {
 			bag[n] = slots.NewCached(slot, slots.Reborn(h))
 			m.used, m.top = n+1, slots.Low(h)
 			if h >= m.fastBelow {
-				if h >= slots.LastLife || h < m.skipBelow {
+				if h >= slots.LastLife || h < m.apartBelow {
 					m.passOn(h)
 				} else if m.clock.Epoch() != m.stamp {
 					m.restamp() // while E is the stamp that was taken last, another one would be the same
@@ -277,9 +277,8 @@ func (m *Magazine) restamp() {
 	m.stamp = stamp
 }
 
-// passOn sends the slot that came into the bag last, as h, to limbo, because it has no life left, or may
-// skip some.
-// Limbo's top is not this slot, which is the magazine's (I4).
+// passOn takes the slot that came into the bag last, as h, out of it. It calls OnRemove, if there is one, and
+// then keeps the slot. Else it sends the slot to limbo, because it has no life left, or may skip some.
 //
 //go:noinline
 func (m *Magazine) passOn(h uint64) {
@@ -289,6 +288,11 @@ func (m *Magazine) passOn(h uint64) {
 	if last > m.start {
 		m.top = slots.Low(m.bag[last-1].H)
 	}
+	if s.arena.OnRemove != nil {
+		m.tell(slot, h)
+		return
+	}
+	// Limbo's top is not this slot, which is the magazine's (I4).
 	seen := s.limbo.Head.Load()
 	slot.Set(slots.Vacated(h, slots.Low(seen)))
 	s.retire(slot, h, seen) // a Reset may use the magazine
@@ -324,7 +328,7 @@ func (m *Magazine) removeSlow(h uint64) bool {
 // before. Otherwise it returns nil; then call Remove and Last.
 func (m *Magazine) Taker(h uint64) *shard {
 	m.mustBeOpen()
-	if m.reach == 0 || m.arena.Reset != nil || h >= slots.LastLife || h < m.skipBelow {
+	if m.reach == 0 || m.arena.Reset != nil || h >= slots.LastLife || h < m.apartBelow {
 		return m.shard
 	}
 	return nil

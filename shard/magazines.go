@@ -8,7 +8,7 @@ import (
 // NewMagazine returns an empty magazine.
 func (a *Arena) NewMagazine() *Magazine {
 	m := &Magazine{
-		arena: a, top: slots.None, clock: a.Domain, fastBelow: a.fastBelow, skipBelow: a.skipBelow, stampPerSlot: a.stampPerSlot,
+		arena: a, top: slots.None, clock: a.Domain, fastBelow: a.fastBelow, apartBelow: a.apartBelow, stampPerSlot: a.stampPerSlot,
 		maxReach: MaxReach,
 	}
 	m.frontier.Init(a.Domain, a.Replays)

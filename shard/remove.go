@@ -91,8 +91,9 @@ func (s *shard) retire(slot *slots.Hook, h, seen uint64) {
 		if a.stampPerSlot { // note, which is too long to be inlined
 			a.Table.SetStamp(slots.Low(h), a.Domain.Stamp())
 		}
-		if h < a.skipBelow {
-			h = skip(a.Table.Pages(), slot, h, slots.Low(seen))
+		if h < a.apartBelow {
+			ending{s, slot, h, seen}.retire()
+			return
 		}
 		if h >= slots.LastLife {
 			a.Table.CountSpent()
@@ -234,7 +235,7 @@ func (r *Removals) End() {
 
 // mustNote reports whether the removal of h has anything to do besides the push.
 func (a *Arena) mustNote(h uint64) bool {
-	return a.stampPerSlot || h >= slots.LastLife || h < a.skipBelow
+	return a.stampPerSlot || h >= slots.LastLife || h < a.apartBelow
 }
 
 // note gives the slot that was unlinked from h its epoch stamp, and counts the end of a last life. Without

@@ -1,6 +1,9 @@
 package shard
 
 import (
+	"math"
+	"math/bits"
+
 	"coatcheck/epoch"
 	"coatcheck/internal/atom"
 	"coatcheck/shard/slots"
@@ -199,11 +202,16 @@ type Arena struct {
 
 	stampPerSlot bool   // slots that were removed before a guard was pinned must not wait for it (L10)
 	mostOwned    uint32 // the most slots that an operation owns at a time
-	fastBelow    uint64 // removals of handles below it have nothing to note: LastLife, or 0 if stampPerSlot or skipBelow is not 0
+	fastBelow    uint64 // removals of handles below it have nothing to note: LastLife, or 0 if stampPerSlot or apartBelow is not 0
 	plainBelow   uint64 // fastBelow, or 0 if there is a Reset
-	skipBelow    uint64 // removals of handles below it ask whether the slot skips lives (skips.go); 0 but in a restored pool
+	apartBelow   uint64 // removals of handles below it take the long way (ending): skipBelow, or all if there is an OnRemove
 
-	_ [56]byte // all operations read the fields above, and few write those below; a word of 8 bytes comes before
+	Events
+	skipBelow uint64 // removals of handles below it ask whether the slot skips lives (skips.go); 0 but in a restored pool
+
+	// All operations read the fields above, but for the last three, and few write those below; a word of 8
+	// bytes comes before.
+	_ [48 - 2*bits.UintSize/8]byte
 
 	holds
 	verdicts verdicts
@@ -246,13 +254,17 @@ type Config struct {
 	Name func() string
 }
 
-// Init makes an empty arena. Call Preallocate after it, or what fills the arena from a snapshot.
+// Init makes an empty arena, whose Events are set. Call Preallocate after it, or what fills the arena from a snapshot.
 func (a *Arena) Init(c Config) {
 	a.Config = c
 	a.stampPerSlot = c.Capacity > 0 || c.MaxLimbo > 0
-	if !a.stampPerSlot {
+	switch {
+	case a.OnRemove != nil:
+		a.apartBelow = math.MaxUint64
+	case !a.stampPerSlot:
 		a.fastBelow = slots.LastLife
 	}
+	a.affinity.init(a.OnInsert == nil)
 	if c.Reset == nil {
 		a.plainBelow = a.fastBelow
 	}

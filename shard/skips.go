@@ -121,6 +121,7 @@ func (a *Arena) KeepSkips(restored *RestoredSkips, lives uint32) {
 	}
 	if latest > 0 {
 		a.skipBelow = slots.Pack(latest+1, 0)
+		a.apartBelow = max(a.apartBelow, a.skipBelow)
 		a.fastBelow, a.plainBelow = 0, 0
 	}
 }

@@ -41,8 +41,10 @@ var state = map[string]string{
 		affinity     own      hints; with one shard they decide nothing
 		stampPerSlot derived  from Capacity and MaxLimbo, which must be alike for the order
 		mostOwned    derived  from Capacity
-		fastBelow    derived  from stampPerSlot and skipBelow
+		fastBelow    derived  from stampPerSlot and apartBelow
 		plainBelow   derived  from fastBelow and Reset
+		apartBelow   derived  from skipBelow and OnRemove
+		Events       option   OnInsert and OnRemove
 		skipBelow    derived  from the greatest handle that was restored
 		holds        own      a copy has no Refs
 		verdicts     own      findings are shared by refusals that meet
