@@ -33,19 +33,24 @@ import (
 //
 // Both locks are taken in the order of the buffers' numbers, each once, and all applying before any
 // mu. So Applys that are given the same buffers in different orders do not deadlock. No user code
-// runs under either lock: Commit is a compare-and-swap and a store. The removals, which may call
-// Reset, and the functions run under no lock. A tempting simplification is to hold applying to the
-// end, so that frames never overlap; then a Reset that applies would wait for itself.
+// runs under mu, and only the pool's OnInsert under applying: it may record, but an Apply there would
+// wait for itself. The removals, which may call Reset and OnRemove, and the functions run under no lock.
+// A tempting simplification is to hold applying to the end, so that frames never overlap; then a Reset
+// that applies would wait for itself too.
+//
+// If an OnInsert does not return, the insertions behind it are recorded again, with all removals, before
+// applying is unlocked. So no removal overtakes its insertion that way either.
 
 // taken is the commands taken from one Buffer.
 //
-// It counts what is done of each list, so a panic of a Reset or of a function repeats nothing.
+// It counts what is done of each list, so a panic of a Reset, an event or a function repeats nothing.
 type taken[T any] struct {
 	from       *Buffer[T]
 	insertions []*pool.Reservation[T]
 	removals   []pool.Handle[T]
 	functions  []function
 
+	live   int // insertions that were made, or whose OnInsert did not return
 	done   int // removals that were made
 	batch  int // the removals up to here are in a RemoveBatch, if it is more than done
 	called int // functions that were called
@@ -62,8 +67,9 @@ func (b *Buffer[T]) Apply() (inserted, removed int) { return Apply(b) }
 // Other goroutines may meanwhile use the pool, record for the next Apply, and apply. Each command
 // is done once. Buffers may be of different pools; a nil one, a zero one or a copy panics first.
 //
-// If a function or a Reset panics or exits, all insertions are live. What is not done is recorded
-// again, before newer commands; the counts are lost. An Apply of buffers that have nothing to do is a
+// If a function, a Reset or the pool's OnRemove panics or exits, all insertions are live. If its OnInsert
+// does, that value never is, and those behind it are not yet. What is not done is recorded again, before
+// newer commands; the counts are lost. OnInsert may record, but must not apply. An Apply of buffers that have nothing to do is a
 // load for each. Otherwise Apply costs a Commit an insertion, a
 // RemoveBatch between functions, six lock operations a buffer, and two small lists.
 func Apply[T any](buffers ...*Buffer[T]) (inserted, removed int) {
@@ -84,7 +90,8 @@ func (b *Buffer[T]) ApplyFunc(tell func(h pool.Handle[T], v T)) (inserted, remov
 // Reset of another value panics out of a removal, tell is called first.
 //
 // ApplyFunc moves values out as [pool.Pool.Take] does, so Options.Reset never sees them. A
-// removal costs a Get and a Take, instead of its part of a RemoveBatch.
+// removal costs a Get and a Take, instead of its part of a RemoveBatch. If the pool has an OnRemove, that
+// is called first.
 func ApplyFunc[T any](tell func(h pool.Handle[T], v T), buffers ...*Buffer[T]) (inserted, removed int) {
 	if tell == nil {
 		panic("command: ApplyFunc of a nil function")
@@ -108,10 +115,7 @@ func apply[T any](tell func(pool.Handle[T], T), buffers []*Buffer[T]) (inserted,
 		b.applying.Lock()
 	}
 	f := cut(buffers, locked)
-	inserted = f.commit()
-	for _, b := range locked {
-		b.applying.Unlock()
-	}
+	inserted = f.commitAndUnlock(locked)
 	removed = f.remove(tell)
 	for _, t := range f {
 		t.from.recycle(t)
@@ -137,13 +141,24 @@ func cut[T any](buffers, locked []*Buffer[T]) frame[T] {
 	return f
 }
 
-// commit makes the insertions live and returns how many there were.
-func (f frame[T]) commit() (n int) {
-	for _, t := range f {
-		for _, r := range t.insertions {
+// commitAndUnlock makes the insertions live, and unlocks applying of the buffers. It returns how many
+// there were. An OnInsert may panic.
+func (f frame[T]) commitAndUnlock(locked []*Buffer[T]) (n int) {
+	k := 0
+	defer func() {
+		if k < len(f) {
+			f.putBack(0)
+		}
+		for _, b := range locked {
+			b.applying.Unlock()
+		}
+	}()
+	for ; k < len(f); k++ {
+		for t := &f[k]; t.live < len(t.insertions); n++ {
+			r := t.insertions[t.live]
+			t.live++ // a Commit that panics has given the slot back
 			r.Commit()
 		}
-		n += len(t.insertions)
 	}
 	return n
 }

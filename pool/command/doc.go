@@ -43,7 +43,9 @@
 //
 // Before an Apply, [Buffer.Insertions] and [Buffer.Removals] tell which values will come and
 // which may go; those that will come can be changed. [ApplyFunc] tells which have gone: it
-// calls a function once for each value that it removed, with the value.
+// calls a function once for each value that it removed, with the value. The pool's OnInsert and OnRemove
+// are called as by other verbs: OnInsert in Apply, and not in Insert, and OnRemove before the function.
+// OnInsert may record, for the next Apply, but must not call one.
 //
 // # Memory model
 //

@@ -75,7 +75,7 @@ func moveOut[T any](p *pool.Pool[T], h pool.Handle[T], tell func(pool.Handle[T],
 	return ok
 }
 
-// putBack records again what a panic prevented, in the k-th list and those after it. Of a
+// putBack records again what a panic prevented, in the k-th buffer's lists and those after it. Of a
 // RemoveBatch that was interrupted, the pool tells how far it came: a live value was not
 // removed. One that was not live, and is now, seems not to have been removed either.
 func (f frame[T]) putBack(k int) {
@@ -92,6 +92,10 @@ func (f frame[T]) putBack(k int) {
 	for _, t := range f[k:] {
 		b := t.from
 		b.mu.Lock()
+		if t.live < len(t.insertions) {
+			b.insertions = append(t.insertions[t.live:], b.insertions...)
+			clear(t.insertions[:t.live]) // settled, and before the beginning of the list now
+		}
 		for i := range b.functions {
 			b.functions[i].behind += len(t.removals)
 		}
