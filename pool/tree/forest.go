@@ -14,8 +14,8 @@ import (
 // is a node, at first a root without children.
 //
 // Any number of goroutines may call any of its methods at once. Changes exclude each other; reads
-// run beside them, as the package documentation says. Neither the function that finds the links
-// nor the pool's Reset may use a Forest of the pool.
+// run beside them, as the package documentation says. The function that finds the links, the pool's
+// Reset, and its OnInsert and OnRemove must not use a Forest of the pool.
 //
 // [New] returns a Forest; the zero Forest panics. It must not be copied. It takes only 48 bytes,
 // because the links are in the values, and 56 for each live parent of which Append or Prepend has found the
