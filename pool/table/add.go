@@ -8,7 +8,7 @@ import "fmt"
 //
 // In a table by handles, a removed value's record may still occupy the slot of k. Then r
 // replaces it in its row, nothing moves, and Len stays as it is. OnMove functions learn that the
-// old record went to None.
+// old record went to None, and OnDead functions get a copy of it.
 //
 // Add is O(1) amortized. An Add to a full table doubles the room and copies all columns, which
 // ends all references.
@@ -19,20 +19,45 @@ func (t *Table[K, R]) Add(k K, r R) Index {
 	if i == None {
 		return None
 	}
-	if int(i) == n {
-		if n == t.rows.allocated {
-			t.growFor(k)
-		}
-		t.keys = t.keys[:n+1]
-		t.rows.n = n + 1
+	if int(i) < n {
+		was := t.occupant(i)
+		t.keys[i] = k
+		store(&t.rows.places, i, &r)
+		t.replaced(was)
+		return i
 	}
-	was := t.keys[i]
+	if n == t.rows.allocated {
+		t.growFor(k)
+	}
+	t.keys = t.keys[:n+1]
+	t.rows.n = n + 1
 	t.keys[i] = k
 	store(&t.rows.places, i, &r)
-	if int(i) < n && t.moves.Any() {
-		t.tell(was, i, None)
-	}
 	return i
+}
+
+// dead is the record of a dead handle k, which was at i. It has the record only if there are OnDead functions.
+type dead[K, R any] struct {
+	k      K
+	i      Index
+	record R
+}
+
+// occupant returns the record at i, which another one is about to replace.
+func (t *Table[K, R]) occupant(i Index) (d dead[K, R]) {
+	d.k, d.i = t.keys[i], i
+	if t.deaths.Any() {
+		load(&t.rows.places, i, &d.record)
+	}
+	return d
+}
+
+// replaced tells that another record is in the place of d.
+func (t *Table[K, R]) replaced(d dead[K, R]) {
+	if t.moves.Any() {
+		t.tell(d.k, d.i, None)
+	}
+	t.tellDead(d)
 }
 
 // AddOrSet adds the record r by the key k or, if k is there already, overwrites its record. It
@@ -62,8 +87,8 @@ func (t *Table[K, R]) growFor(k K) {
 // of the keys, or if two are equal, AddBatch returns false and changes nothing. It panics unless
 // there are as many keys as records.
 //
-// It reallocates the columns at most once. When it has added the whole batch, it tells the OnMove
-// functions which records it replaced.
+// It reallocates the columns at most once. When it has added the whole batch, it tells the OnMove and
+// OnDead functions which records it replaced.
 func (t *Table[K, R]) AddBatch(ks []K, rs []R) bool {
 	t.change()
 	if len(ks) != len(rs) {
@@ -76,24 +101,20 @@ func (t *Table[K, R]) AddBatch(ks []K, rs []R) bool {
 	}
 	t.keys = t.keys[:n]
 	t.rows.n = n
-	type occupant struct {
-		k K
-		i Index
-	}
-	var replaced []occupant
+	var replaced []dead[K, R]
 	for j, k := range ks {
 		i := Index(before + j)
 		if n-before < len(ks) { // some replace dead occupants
 			i = t.index.held(k)
 		}
-		if int(i) < before && t.moves.Any() {
-			replaced = append(replaced, occupant{t.keys[i], i})
+		if int(i) < before && (t.moves.Any() || t.deaths.Any()) {
+			replaced = append(replaced, t.occupant(i))
 		}
 		t.keys[i] = k
 		store(&t.rows.places, i, &rs[j])
 	}
-	for _, o := range replaced {
-		t.tell(o.k, o.i, None)
+	for _, d := range replaced {
+		t.replaced(d)
 	}
 	return true
 }

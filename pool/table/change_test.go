@@ -64,6 +64,7 @@ var everyChange = []func(*table.Table[int, pair]){
 	func(tb *table.Table[int, pair]) { _, _ = tb.ReadFrom(new(bytes.Reader)) },
 	func(tb *table.Table[int, pair]) { tb.Grow(1 << 20) },
 	func(tb *table.Table[int, pair]) { tb.OnMove(func(int, table.Index, table.Index) {}) },
+	func(tb *table.Table[int, pair]) { tb.OnDead(func(int, pair) {}) },
 }
 
 func TestZeroTable(t *testing.T) {
@@ -145,6 +146,57 @@ func TestOnMoveThatMisbehaves(t *testing.T) {
 			require.True(t, r == pair{k, -k} || r == pair{42, 42}, "the record should be whole")
 		}
 		requirePanicText(t, func() { tb.OnMove(nil) }, "nil function")
+	})
+}
+
+// TestOnDeadThatMisbehaves: a function passed to OnDead may read and panic, but not change the table, which
+// stays consistent: RemoveDead leaves other dead records to the next call, and AddBatch has added all.
+func TestOnDeadThatMisbehaves(t *testing.T) {
+	each(t, func(t *testing.T, l table.Layout) {
+		const n = 8
+		p := pool.Must(&pool.Options[int]{Origin: 1, Shards: 1, Capacity: n})
+		tb := forHandles[pair](p, l)
+		boom := errors.New("boom")
+		told := map[handle]pair{}
+		fails, after := true, 0
+		tb.OnDead(func(h handle, r pair) {
+			require.NotContains(t, told, h)
+			told[h] = r
+			requirePanicText(t, func() { tb.Clear() }, "passed to OnDead")
+			if fails {
+				panic(boom)
+			}
+		})
+		stop := tb.OnDead(func(handle, pair) { t.Error("a function that was taken back is called") })
+		tb.OnDead(func(handle, pair) { after++ })
+		stop()
+		hs := testkit.Fill(t, p, n, testkit.Number)
+		for i, h := range hs {
+			tb.Add(h, pair{i, -i})
+		}
+		p.RemoveBatch(hs[:4])
+		for k := range 4 {
+			require.Equal(t, boom, testkit.Recovered(func() { tb.RemoveDead() }))
+			require.Len(t, told, k+1)
+			require.Equal(t, n-k-1, tb.Len())
+		}
+		require.Zero(t, tb.RemoveDead())
+		p.RemoveBatch(hs[4:])
+		next := testkit.Fill(t, p, n, testkit.Number)
+		require.Equal(t, boom, testkit.Recovered(func() { tb.AddBatch(next, make([]pair, n)) }), "four are replaced")
+		require.Len(t, told, 5)
+		require.Zero(t, after)
+		require.Equal(t, n, tb.Len())
+		fails = false
+		p.RemoveBatch(next)
+		require.Equal(t, n, tb.RemoveDead())
+		require.Equal(t, n, after)
+		for i, h := range hs {
+			if r, ok := told[h]; ok {
+				require.Equal(t, pair{i, -i}, r)
+			}
+		}
+		requirePanicText(t, func() { tb.OnDead(nil) }, "nil function")
 	})
 }
 

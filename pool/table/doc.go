@@ -51,7 +51,8 @@
 // Growth and Trim keep every Index and every View; a [View] never ends. A reference that is kept
 // for longer stays memory-safe, like any Go pointer, but it points to memory that the
 // table has left, or to another record's field. A copy of a record, from [Table.Get],
-// belongs to the caller.
+// belongs to the caller. So does the one that [Table.OnDead] gives of the record of a dead
+// handle, for programs whose records have something to end.
 //
 // # Memory
 //

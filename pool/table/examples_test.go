@@ -169,6 +169,21 @@ func ExampleTable_OnMove_replaced() {
 	// Output: the record of a dead value: true 0 true
 }
 
+// A sound has a voice, which must be stopped when the value that plays it is gone, whoever removed it.
+func ExampleTable_OnDead() {
+	type sound struct{ voice string }
+	p := pool.Must[string](nil)
+	t := table.MustForHandles[string, sound](p, table.SoA)
+	t.OnDead(func(h pool.Handle[string], s sound) { fmt.Println("stop", s.voice, p.Contains(h)) })
+	bird, _ := p.Insert("bird")
+	t.Add(bird, sound{"chirp"})
+	p.Remove(bird)
+	fmt.Println(t.RemoveDead())
+	// Output:
+	// stop chirp false
+	// 1
+}
+
 func ExampleTable_Get() {
 	t := bodies()
 	earth, _ := t.Get("E")

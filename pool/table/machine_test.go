@@ -79,7 +79,7 @@ func operations[K comparable]() []operation[K] {
 	}
 }
 
-// side is one of the real tables, and the moves that its OnMove was told.
+// side is one of the real tables, and what its OnMove and OnDead were told.
 type side[K comparable] struct {
 	*table.Table[K, record]
 	columns []column
@@ -110,6 +110,7 @@ func newMachine[K comparable](t testing.TB, m model[K], key, fresh func() K, cho
 	for _, o := range operations[K]() {
 		mc.operations = append(mc.operations, slices.Repeat([]operation[K]{o}, o.weight)...)
 	}
+	mc.m.tells = choose(2) == 0
 	for _, l := range layouts {
 		tb := build(l)
 		s := &side[K]{Table: tb, columns: columnsOf(tb), ids: table.Column(tb, func(r *record) *uint64 { return &r.ID })}
@@ -130,6 +131,15 @@ func newMachine[K comparable](t testing.TB, m model[K], key, fresh func() K, cho
 				t.Fatalf("%v: OnMove(%v, %d, %d), but there is %v, %v", l, k, from, to, got, ok)
 			}
 		})
+		if mc.m.tells {
+			s.OnDead(func(k K, r record) {
+				if s.Lookup(k).IsSet() || r.differs(r.ID) != "" {
+					t.Fatalf("%v: OnDead(%v) with %d, which is there, or not whole", l, k, r.ID)
+				}
+				s.moves = append(s.moves, died(k, r.ID))
+				mc.done["died"]++
+			})
+		}
 		mc.sides = append(mc.sides, s)
 	}
 	return mc
@@ -485,7 +495,7 @@ func stream(t testing.TB, which int, choose func(int) int, more func() bool) map
 // operations, whatever the keys are. Collections meanwhile find every pointer.
 func TestOperationsMatchModel(t *testing.T) {
 	defer testkit.Collect()()
-	must := []string{"growth", "replaced", "SortFunc, panic: false", "SortFunc, panic: true"}
+	must := []string{"growth", "replaced", "died", "SortFunc, panic: false", "SortFunc, panic: true"}
 	for _, o := range operations[int]() {
 		must = append(must, o.name+" true", o.name+" false")
 	}

@@ -30,10 +30,20 @@ type model[K comparable] struct {
 	ids   []uint64
 	live  func(K) bool      // for handles, the pool's answer
 	slot  func(a, b K) bool // at most one of a and b can have a record
-	moves []string          // the moves that OnMove must be told
+	moves []string          // the moves that OnMove must be told, and the records that OnDead must be
+	tells bool              // there is an OnDead function
 }
 
 func moved[K any](k K, from, to table.Index) string { return fmt.Sprintf("%v: %d to %d", k, from, to) }
+
+func died[K any](k K, id uint64) string { return fmt.Sprintf("%v: died with %d", k, id) }
+
+// died notes that the record of a dead key has gone.
+func (m *model[K]) died(k K, id uint64) {
+	if m.tells {
+		m.moves = append(m.moves, died(k, id))
+	}
+}
 
 func (m *model[K]) Lookup(k K) table.Index {
 	if !m.live(k) {
@@ -51,6 +61,7 @@ func (m *model[K]) Add(k K, r record) table.Index {
 	}
 	if i := slices.IndexFunc(m.keys, func(o K) bool { return m.slot(o, k) }); i >= 0 {
 		m.moves = append(m.moves, moved(m.keys[i], table.Index(i), table.None))
+		m.died(m.keys[i], m.ids[i])
 		m.keys[i], m.ids[i] = k, r.ID
 		return table.Index(i)
 	}
@@ -94,8 +105,9 @@ func (m *model[K]) Remove(k K) table.Index { return m.RemoveAt(m.Lookup(k)) }
 
 func (m *model[K]) RemoveDead() (n int) {
 	for i := len(m.keys) - 1; i >= 0; i-- {
-		if !m.live(m.keys[i]) {
+		if k, id := m.keys[i], m.ids[i]; !m.live(k) {
 			m.RemoveAt(table.Index(i))
+			m.died(k, id)
 			n++
 		}
 	}

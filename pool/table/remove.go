@@ -46,12 +46,52 @@ func (t *Table[K, R]) removeAt(i Index) {
 }
 
 // RemoveDead removes all records whose handles the pool refuses by now, and returns how many.
-// Only a table that ForHandles made can have such records.
+// Only a table that ForHandles made can have such records. OnDead functions get a copy of each.
 //
 // It makes one pass over the keys, and moves at most one record for each that it removes.
 func (t *Table[K, R]) RemoveDead() int {
 	t.change()
-	return t.removeIf(func(k K, _ Index) bool { return t.index.dead(k) })
+	if !t.deaths.Any() {
+		return t.removeIf(func(k K, _ Index) bool { return t.index.dead(k) })
+	}
+	n := 0
+	for i := Index(t.rows.n - 1); i >= 0; i-- { // as removeIf does
+		if t.index.dead(t.keys[i]) {
+			d := t.occupant(i)
+			t.removeAt(i)
+			t.tellDead(d)
+			n++
+		}
+	}
+	return n
+}
+
+// OnDead registers f, for programs that must end what a record has, such as a buffer or a sound, when the value
+// that its handle named is gone. It returns a function that takes f back. The table calls f with a copy of the
+// record of a dead handle k that [Table.Add], AddOrSet or AddBatch has replaced, or [Table.RemoveDead] removed.
+// It does not call f for what the caller removes itself: by RemoveAt, DeleteFunc, Clear or ReadFrom.
+//
+// Functions run in the order of registration, after the OnMove functions. As these, f may read the table and
+// Set records; any other change panics. If f panics, later functions are not called for this record, RemoveDead
+// leaves other dead records, and AddBatch reports no other.
+func (t *Table[K, R]) OnDead(f func(k K, r R)) (stop func()) {
+	t.change()
+	if f == nil {
+		panic("table: OnDead of a nil function")
+	}
+	remove := t.deaths.Add(f)
+	return func() {
+		t.change()
+		remove()
+	}
+}
+
+// tellDead calls the OnDead functions.
+func (t *Table[K, R]) tellDead(d dead[K, R]) {
+	if t.deaths.Any() {
+		defer t.call("OnDead")()
+		t.deaths.Each(func(f func(K, R)) { f(d.k, d.record) })
+	}
 }
 
 // DeleteFunc removes the records for which del returns true, and returns how many. It visits the

@@ -16,7 +16,7 @@ import (
 //
 // Any number of goroutines may read a table at once. One goroutine may change it while none
 // reads. These change it: Add, AddOrSet, AddBatch, Remove, RemoveAt, RemoveDead, DeleteFunc, Clear, Set,
-// SetAt, SortFunc, Grow, Trim, ReadFrom and OnMove. A write through a [View] changes only its field, so
+// SetAt, SortFunc, Grow, Trim, ReadFrom, OnMove and OnDead. A write through a [View] changes only its field, so
 // goroutines may write to different columns, or to parts of one, in parallel.
 //
 // [New], [ForHandles] and [ForLive] return a Table. A zero Table panics when a record is added or looked up.
@@ -27,7 +27,8 @@ type Table[K comparable, R any] struct {
 	keys    []K // keys[i] names record i; its memory is a column like any other
 	index   index[K]
 	moves   moves.Functions[K, Index]
-	calling string // the method whose function is running: OnMove, DeleteFunc or SortFunc; or empty
+	deaths  moves.List[func(k K, r R)]
+	calling string // the method whose function is running: OnMove, OnDead, DeleteFunc or SortFunc; or empty
 }
 
 // index finds rows by their keys: hashed for any K, slots for handles.

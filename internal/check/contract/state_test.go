@@ -130,6 +130,7 @@ var state = map[string]string{
 		keys    written  with the records
 		index   derived  from the keys
 		moves   own      functions, which ReadFrom leaves as they are
+		deaths  own      as moves
 		calling own      empty between calls`,
 	"pool/table.rows": `
 		n         written  how many records

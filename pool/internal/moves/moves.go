@@ -1,29 +1,38 @@
-// Package moves has the functions that programs register to learn where values have moved, for the
-// structures whose values move.
+// Package moves has the functions that programs register with structures whose values move.
 package moves
 
 import "slices"
 
-// Functions are registered functions. K names a value, and I is a position.
+// List has registered functions of type F.
 //
 // The structure calls Add, and what Add returns, only while nothing else uses it, and not from a
-// function that Tell calls.
-type Functions[K any, I ~int] struct{ all []*func(k K, from, to I) }
+// function that Each calls.
+type List[F any] struct{ all []*F }
 
 // Add registers f, and returns a function that takes it back. A second call of that changes nothing.
-func (fs *Functions[K, I]) Add(f func(k K, from, to I)) (stop func()) {
+func (l *List[F]) Add(f F) (stop func()) {
 	at := &f // functions cannot be compared
-	fs.all = append(fs.all, at)
+	l.all = append(l.all, at)
 	return func() {
-		fs.all = slices.DeleteFunc(fs.all, func(other *func(K, I, I)) bool { return other == at })
+		l.all = slices.DeleteFunc(l.all, func(other *F) bool { return other == at })
 	}
 }
 
-// Any reports whether there is a function to tell.
-func (fs *Functions[K, I]) Any() bool { return len(fs.all) > 0 }
+// Any reports whether there is a function.
+func (l *List[F]) Any() bool { return len(l.all) > 0 }
 
-// Tell calls the functions, in the order of their registration. If one panics, later ones are not
+// Each calls call with the functions, in the order of their registration. If one panics, later ones are not
 // called.
+func (l *List[F]) Each(call func(F)) {
+	for _, f := range l.all {
+		call(*f)
+	}
+}
+
+// Functions are those that learn where values have moved. K names a value, and I is a position.
+type Functions[K any, I ~int] struct{ List[func(k K, from, to I)] }
+
+// Tell calls the functions as Each does.
 func (fs *Functions[K, I]) Tell(k K, from, to I) {
 	for _, f := range fs.all {
 		(*f)(k, from, to)
