@@ -159,6 +159,7 @@ func (d *drawer) options() {
 	s.Plain = !s.Reset && d.odds(25)
 	s.Copying = d.odds(50)
 	s.Traced = d.odds(5)
+	s.Events = d.odds(25)
 	switch {
 	case s.Traced: // then guards have no row
 	case d.odds(10):

@@ -23,6 +23,7 @@ import (
 //	ErrExhausted is true, and stays so                  exhausted
 //	false is true: the handle was not live              sees, ended
 //	Synchronize returns when all is reclaimed           reclaimed
+//	each life has its two events, and the slot meanwhile  onInsert, onRemove, told, toldAll
 //	a queue keeps its order                             keepsOrder, after each step
 //	a shard is made under verdicts.mu                   growsLocked, after each step
 //	counts, Len and Stats add up at rest                complete, figures
@@ -94,6 +95,9 @@ func (w *world) holds() error {
 		}
 		if slot.Value.stamp != e.stamp {
 			return fmt.Errorf("the live value of %v is %d; want %d: its slot has two owners", e.h, slot.Value.stamp, e.stamp)
+		}
+		if err := w.told(e.h); err != nil {
+			return err
 		}
 	}
 	for _, e := range w.entries {
@@ -167,6 +171,9 @@ func (w *world) complete() error {
 		if !IsClosed(k.w) && w.keepsGone(Magazine(k.w).View()) {
 			return fmt.Errorf("an idle Worker keeps a page that Trim has given up")
 		}
+	}
+	if err := w.toldAll(); err != nil {
+		return err
 	}
 	live := 0
 	for _, e := range w.entries {

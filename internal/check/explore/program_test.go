@@ -47,6 +47,7 @@ type settings struct {
 	Spreads                    bool // it begins with one shard, and makes others where threads meet
 	Resets                     int  // how often Reset does what the program says
 	Traced                     bool // each guard and Ref is recorded
+	Events                     bool // there are an OnInsert and an OnRemove, in which other threads may run
 	Roomy                      bool // there is a slot for each insertion, whatever the schedule
 }
 
@@ -107,6 +108,9 @@ func (p *program) setup(r *interleave.Run) {
 	o, sizes := p.options()
 	if p.Reset {
 		o.Reset = w.resetting(p.Resets, func(a *actor) { run(v, a, p.resets) })
+	}
+	if p.Events {
+		w.tells(&o)
 	}
 	a := w.pool(sizes, o)
 	if p.Plain {

@@ -70,6 +70,8 @@ type world struct {
 	shards     int
 	most       int // cells of the longest row, if rows grow
 
+	heard map[Handle[val]]*heard // what the events told; nil if there are none
+
 	names names
 }
 
