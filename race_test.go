@@ -89,6 +89,22 @@ func TestStormSweeps(t *testing.T) {
 		storm.Least{storm.Inserted: 2000, storm.Removed: 100, storm.Swept: 500})
 }
 
+// TestStormEvents runs all of that with events. Each life has an OnInsert that writes its value alone, and then an
+// OnRemove that reads it, while no other goroutine writes.
+func TestStormEvents(t *testing.T) {
+	sets := []storm.Setup{
+		{Name: "tiny", Options: storm.Options{Capacity: 8, Shards: 1}, Hands: 8, Procs: 8},
+		{Name: "FIFO", Options: storm.Options{Capacity: 40, Shards: 2, Reuse: pool.FIFO}, Hands: 4, Shown: 32, Unowned: true},
+		{Name: "Workers", Options: storm.Options{Capacity: 1024, Shards: 2}, Hands: 4, Workers: 4, Shown: 256},
+		{Name: "unlimited", Hands: 6, Workers: 3, Shown: 2048, Unowned: true, Procs: 8},
+		{Name: "torture", Options: storm.Options{Capacity: 300, Shards: 2}, Hands: 5, Workers: 2, Shown: 64, Torture: true},
+	}
+	for i := range sets {
+		sets[i].Events = true
+	}
+	storm.Churn(t, sets, storm.Linkeds, 0, nil, storm.Least{storm.Inserted: 2000, storm.Removed: 500, storm.Read: 200})
+}
+
 // TestStormReplacesExhaustedSlots uses up the generations of all slots several times. Each exhausted
 // slot had exactly its number of lives, those that constructors gave up included, and another
 // takes its place. Of those that Workers burn only a bound is known.

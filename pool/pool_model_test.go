@@ -26,21 +26,25 @@ type (
 // from choose, which a fuzzer or a generator feeds.
 type machine[T any] struct {
 	verbs.Model[T]
-	t      testing.TB
-	kind   kind[T]
-	opts   pool.Options[T]
-	p      *pool.Pool[T]
-	choose func(n int) int // 0 ≤ choice < n
-	verbs  verbs.List[T]
-	worker *pool.Worker[T]
-	held   []*pool.Reservation[T]
-	holds  []*hold[T]
-	known  []pool.Handle[T] // all that were shown, to choose from
-	taken  map[uint64]bool  // values that verbs gave away
-	inside int              // callbacks and loops under way
-	alone  bool             // no sentinel reclaims, so what a call has written can be seen
-	gc     int              // the percentage to go back to
-	done   map[string]int   // operations that had an effect
+	t       testing.TB
+	kind    kind[T]
+	opts    pool.Options[T]
+	p       *pool.Pool[T]
+	choose  func(n int) int // 0 ≤ choice < n
+	verbs   verbs.List[T]
+	worker  *pool.Worker[T]
+	held    []*pool.Reservation[T]
+	holds   []*hold[T]
+	known   []pool.Handle[T]          // all that were shown, to choose from
+	taken   map[uint64]bool           // values that verbs gave away
+	heard   map[pool.Handle[T]]uint64 // values between their two events; nil if there are none
+	deaf    bool                      // a copy is used beside
+	within  bool                      // within an event: what the call around it has done is not reported yet
+	filling bool                      // the pool is filled at the end: events insert nothing
+	inside  int                       // callbacks and loops under way
+	alone   bool                      // no sentinel reclaims, so what a call has written can be seen
+	gc      int                       // the percentage to go back to
+	done    map[string]int            // operations that had an effect
 }
 
 func newMachine[T any](t testing.TB, k kind[T], opts pool.Options[T], choose func(int) int) *machine[T] {
@@ -55,6 +59,10 @@ func newMachine[T any](t testing.TB, k kind[T], opts pool.Options[T], choose fun
 			}
 			reset(v)
 		}
+	}
+	if choose(2) > 0 {
+		mc.heard = map[pool.Handle[T]]uint64{}
+		mc.opts.OnInsert, mc.opts.OnRemove = mc.onInsert, mc.onRemove
 	}
 	if mc.alone = choose(2) > 0; mc.alone {
 		mc.gc = debug.SetGCPercent(-1) // a cycle that is under way spares the new pool
@@ -73,6 +81,71 @@ func (mc *machine[T]) Failf(format string, args ...any) {
 func (mc *machine[T]) Returned(c *call[T]) {
 	if c.Needs&(verbs.Pins|verbs.Either|verbs.Cancels) != 0 {
 		mc.done[c.String()]++
+	}
+}
+
+// onInsert judges an OnInsert.
+func (mc *machine[T]) onInsert(h pool.Handle[T], v *T) {
+	if mc.deaf {
+		return
+	}
+	n, again := mc.heard[h]
+	if again || mc.p.Contains(h) || mc.Life(h) > verbs.Reserved {
+		mc.Failf("OnInsert of %v, which was %v; told before: %v, %d", h, mc.Life(h), again, n)
+	}
+	mc.heard[h] = mc.kind.Number(v)
+	mc.pair("OnInsert")
+}
+
+// onRemove judges an OnRemove.
+func (mc *machine[T]) onRemove(h pool.Handle[T], v *T) {
+	if mc.deaf {
+		return
+	}
+	n, told := mc.heard[h]
+	if !told || mc.p.Contains(h) || mc.kind.Number(v) != n {
+		mc.Failf("OnRemove of %v, with value %d; told before: %v, %d", h, mc.kind.Number(v), told, n)
+	}
+	delete(mc.heard, h)
+	mc.pair("OnRemove")
+	if mc.kind.Number(v) != n {
+		mc.Failf("during OnRemove of %v its value changed", h)
+	}
+}
+
+// pair inserts and removes a value within an event, now and then.
+func (mc *machine[T]) pair(event string) {
+	if mc.filling || mc.inside > 3 || mc.choose(4) > 0 {
+		return
+	}
+	was := mc.within
+	mc.within = true
+	mc.inside++
+	defer func() { mc.inside--; mc.within = was }()
+	mc.done["pair in "+event]++
+	known := len(mc.known)
+	in := mc.call("Insert")
+	if mc.worker != nil && mc.choose(2) == 0 {
+		in.Via = mc.worker
+	}
+	in.Do()
+	if len(mc.known) > known {
+		mc.call([]string{"Remove", "Take"}[mc.choose(2)], mc.known[len(mc.known)-1]).Do()
+	}
+}
+
+// hear requires that what the events told is what is live, if there are any.
+func (mc *machine[T]) hear() {
+	if mc.heard == nil {
+		return
+	}
+	for h, n := range mc.heard {
+		if mc.Life(h) != verbs.Live(n) {
+			mc.Failf("events say that %v lives with value %d; it is %v", h, n, mc.Life(h))
+		}
+	}
+	if len(mc.heard) != mc.Live() {
+		mc.Failf("events say that %d values live, want %d", len(mc.heard), mc.Live())
 	}
 }
 
@@ -110,7 +183,7 @@ func (mc *machine[T]) Reported(c *call[T], h pool.Handle[T], r verbs.Report) {
 	case verbs.Sweep:
 		return // Counted
 	case verbs.Insert, verbs.Commit:
-		if limit := mc.opts.Capacity; limit > 0 && mc.Live()+len(mc.held) > limit {
+		if limit := mc.opts.Capacity; limit > 0 && !mc.within && mc.Live()+len(mc.held) > limit {
 			mc.Failf("%v: beyond the Capacity", c)
 		}
 	case verbs.Take:
@@ -337,6 +410,7 @@ func (mc *machine[T]) runAll(more func() bool) map[string]int {
 	for more() {
 		mc.step()
 		mc.watch()
+		mc.hear()
 	}
 	for _, k := range mc.holds {
 		c := mc.call("Unpin")
@@ -364,6 +438,7 @@ func (mc *machine[T]) runAll(more func() bool) map[string]int {
 		return mc.done
 	}
 	// No slot was lost, and those that are exhausted are replaced.
+	mc.filling = true
 	for refused := mc.done["refused"]; mc.done["refused"] == refused; {
 		mc.call("Insert").Do()
 	}
@@ -383,7 +458,7 @@ func TestOperationsMatchModel(t *testing.T) {
 	all := []string{
 		"stale", "refused", "Snapshot", "Snapshot in a constructor", "InsertFunc, given up", "TryInsertFunc, given up", "Trim that gives memory back",
 		"change in All", "change in Guard.All", "change in Each", "change in View", "change in InsertFunc",
-		"panic in DeleteFunc", "panic in Drain", "panic in InsertFunc",
+		"panic in DeleteFunc", "panic in Drain", "panic in InsertFunc", "pair in OnInsert", "pair in OnRemove",
 		pool.ErrFull.Error(), pool.ErrStalled.Error(),
 	}
 	for _, v := range verbs.Table[plain]() {

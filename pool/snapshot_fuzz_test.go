@@ -176,6 +176,8 @@ func (mc *machine[T]) snapshot() {
 		return
 	}
 	// The original goes on. What it has shown to constructors and Reservations was issued too.
+	mc.deaf = true
+	defer func() { mc.deaf = false }()
 	for range 2 {
 		var hs []pool.Handle[T]
 		for range len(mc.known) + 10 { // more than have been used

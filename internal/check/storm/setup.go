@@ -27,6 +27,7 @@ type Setup struct {
 	Shown   int  // room on the board; 0: 4
 	Slots   int  // bound of the pool's slots; 0: by Capacity, or 65,536
 	Unowned bool // a goroutine more sweeps: it removes values whose owners do not know it, and there is no table of owners
+	Events  bool // OnInsert and OnRemove judge each life
 	Torture bool // goroutines linger, and others stall, pause and end them (torture.go)
 	Share   int  // number of storms that share the time of -storm; 0: those of a Churn, else one
 	Procs   int  // GOMAXPROCS; 0: unchanged. With more than there are processors, the system preempts anywhere
@@ -35,11 +36,17 @@ type Setup struct {
 // Raise returns the world that set describes. A test may put a wrapper around its Pool.
 func Raise[T any](t testing.TB, set Setup, kind Kind[T], reset func(*T)) *World[T] {
 	t.Helper()
-	o := set.Options
-	p, err := pool.New(&pool.Options[T]{
-		Capacity: o.Capacity, Preallocate: o.Preallocate, Reuse: o.Reuse,
-		MaxLimbo: o.MaxLimbo, Shards: o.Shards, Origin: o.Origin, Reset: reset,
-	})
+	o := pool.Options[T]{
+		Capacity: set.Capacity, Preallocate: set.Preallocate, Reuse: set.Reuse,
+		MaxLimbo: set.MaxLimbo, Shards: set.Shards, Origin: set.Origin, Reset: reset,
+	}
+	slots := cmp.Or(max(set.Slots, set.Capacity), 1<<16)
+	var e *heard[T]
+	if set.Events {
+		e = &heard[T]{slots: make([]atomic.Uint64, slots)}
+		o.OnInsert, o.OnRemove = e.onInsert, e.onRemove
+	}
+	p, err := pool.New(&o)
 	require.NoError(t, err)
 	if set.Procs > 0 {
 		old := runtime.GOMAXPROCS(set.Procs)
@@ -47,7 +54,6 @@ func Raise[T any](t testing.TB, set Setup, kind Kind[T], reset func(*T)) *World[
 	}
 	seed := cmp.Or(*seedFlag, rand.Uint64())
 	testkit.Repeats(t, fmt.Sprintf("-stormseed %d", seed))
-	slots := cmp.Or(max(set.Slots, set.Capacity), 1<<16)
 	w := &World[T]{
 		Storm: &Storm{t: t, seed: seed, share: cmp.Or(set.Share, 1), start: make(chan struct{})},
 		Pool:  p,
@@ -58,7 +64,11 @@ func Raise[T any](t testing.TB, set Setup, kind Kind[T], reset func(*T)) *World[
 		pins:  make(chan *pinned[T], 4),
 		dead:  make(chan *Ticket[T], 1<<12),
 
+		heard:    e,
 		tortures: set.Torture,
+	}
+	if e != nil {
+		e.w = w
 	}
 	if !set.Unowned {
 		w.owners = make([]atomic.Uint64, slots)

@@ -104,6 +104,7 @@ type World[T any] struct {
 	Judge func(a *Actor[T]) verbs.Judge[T]
 	verbs verbs.List[T]
 
+	heard    *heard[T] // nil without events
 	tortures bool
 	owners   []atomic.Uint64 // by slot: the handle that owns it, or 0; nil where goroutines remove slots that they do not know
 	lives    []atomic.Uint32 // by slot: how often it was handed out
@@ -153,6 +154,7 @@ func (w *World[T]) Finish() {
 	if in, out := w.Done(Inserted), w.Done(Removed)+w.Done(Swept); in != out {
 		w.Failf("%d values were inserted and %d removed", in, out)
 	}
+	w.told()
 	w.settled()
 	if w.Pool.Cap() < pool.MaxCapacity {
 		w.fill()
