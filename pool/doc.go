@@ -60,6 +60,8 @@
 //     fail.
 //   - Buffers that survive from one value to the next: [Options].Reset with InsertFunc. There, a
 //     copy is valid only under a guard.
+//   - An index by name, counts, or what another system keeps beside each value: Options.OnInsert and
+//     OnRemove, which are called once for each life, whichever call begins or ends it.
 //   - A fixed number of values without later allocation: Options.Capacity with Preallocate.
 //   - To wait for a slot while a bounded pool is full: [Pool.InsertWait]. A semaphore of Capacity
 //     does not suffice, because slots also wait for guards.
@@ -78,7 +80,9 @@
 // # Memory model
 //
 // In the terms of the Go memory model, the insertion of a value synchronizes before every
-// look-up and every loop that finds the value. So they see all that was written to it before.
+// look-up and every loop that finds the value. So they see all that was written to it before. The
+// return of its Options.OnInsert synchronizes before them too, and before its OnRemove, whose return
+// synchronizes before the next use of the slot.
 //
 // Insert, Remove, Take, Get, Contains and At are linearizable: each takes effect at one point
 // between its call and its return.
