@@ -40,9 +40,19 @@ var operations = map[string]func(n int){
 	"Pool, beside an open Ref":             func(n int) { poolPairs(besideRef(), n) },
 	"Worker, restored":                     func(n int) { workerPairs(restored(), n) },
 	"Pool, restored":                       func(n int) { poolPairs(restored(), n) },
+	"Pool, with both events":               func(n int) { poolPairs(telling(), n) },
+	"Worker, with both events":             func(n int) { workerPairs(telling(), n) },
 }
 
 func bounded() *pool.Pool[value] { return pool.Must(&pool.Options[value]{Capacity: 1 << 16}) }
+
+// telling returns a pool whose events count.
+func telling() *pool.Pool[value] {
+	return pool.Must(&pool.Options[value]{
+		OnInsert: func(pool.Handle[value], *value) { Sum++ },
+		OnRemove: func(pool.Handle[value], *value) { Sum-- },
+	})
+}
 
 // besideRef returns a pool in which one value is held.
 func besideRef() *pool.Pool[value] {
