@@ -20,7 +20,7 @@ import (
 // must be 0 or the original's; other options may differ.
 //
 // The pool is a new one. A Worker, Guard, Ref or Ptr of another pool does not lead to it, but a Handle
-// does; docs/cookbook.md shows how a running program changes over.
+// does; docs/cookbook.md shows how a running program changes over. ReadFrom calls no OnInsert.
 //
 // With Origin 0, a program may restart from an older snapshot, because the pool refuses handles
 // issued since. Only if a slot was reused 65,536 times or more may it accept one by

@@ -111,6 +111,7 @@ func sameWhateverIsSaved(t *testing.T, anytime bool, hows ...string) {
 	for _, o := range []pool.Options[*int]{
 		{}, {Capacity: 2000}, {Capacity: 300}, {MaxLimbo: 300}, {MaxLimbo: 5000}, {Capacity: 2000, Preallocate: true}, {Reset: resetPointer},
 		{Capacity: 2000, Reset: resetPointer}, {Origin: testkit.LastGeneration - 10}, {Capacity: 300, Origin: testkit.LastGeneration - 10},
+		{OnInsert: ignore, OnRemove: ignore}, {Capacity: 2000, OnInsert: ignore, OnRemove: ignore},
 	} {
 		o.Origin, o.Shards = max(o.Origin, 1), 1
 		for _, o.Reuse = range testkit.Reuses {

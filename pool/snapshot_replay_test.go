@@ -145,13 +145,16 @@ func tiny8[T any](t *testing.T, o *pool.Options[T]) *pool.Pool[T] {
 	return p
 }
 
+// ignore is an event that does nothing.
+func ignore(pool.Handle[*int], **int) {}
+
 // With Origin, one shard and one goroutine, the same calls issue the same handles and are refused
 // alike, whenever the garbage collector runs, and however long its finalizers take.
 func TestCollectorDoesNotChangeAReplay(t *testing.T) {
 	calls := 100 + testkit.LongAlone(2000)
 	for _, o := range []pool.Options[*int]{
 		{}, {Capacity: 2000}, {Capacity: 300}, {MaxLimbo: 300}, {MaxLimbo: 5000}, {Capacity: 2000, Preallocate: true}, {Reset: resetPointer},
-		{Capacity: 2000, Reset: resetPointer},
+		{Capacity: 2000, Reset: resetPointer}, {OnInsert: ignore, OnRemove: ignore},
 	} {
 		o.Origin, o.Shards = 1, 1
 		for _, o.Reuse = range testkit.Reuses {
