@@ -101,6 +101,9 @@ func draw(rnd *rand.Rand) *program {
 		d.p.resets = append(d.p.resets, d.op(&hand{shared: true, deep: 1}, among(d, "", "Flush", "Close")))
 		d.p.resets = append(d.p.resets, d.ops(&hand{shared: true, deep: 1}, d.IntN(3), among(d, "", "", "fail"))...)
 	}
+	if d.p.Calls > 0 {
+		d.p.events = append(d.p.events, d.ops(&hand{shared: true, deep: 1}, 1+d.IntN(2), among(d, "", "", "Flush", "Close"))...)
+	}
 	most = among(d, 1, 2, 3, 3, 5)
 	hands := make([]hand, among(d, 2, 2, 2, 3, 3, 3, 4))
 	if d.odds(50) { // what needs many operations seldom needs schedules as well
@@ -159,7 +162,9 @@ func (d *drawer) options() {
 	s.Plain = !s.Reset && d.odds(25)
 	s.Copying = d.odds(50)
 	s.Traced = d.odds(5)
-	s.Events = d.odds(25)
+	if s.Events = d.odds(25); s.Events && d.odds(50) {
+		s.Calls = 3
+	}
 	switch {
 	case s.Traced: // then guards have no row
 	case d.odds(10):

@@ -17,20 +17,38 @@ type heard struct {
 	ending bool // OnRemove has begun
 }
 
-// tells gives o both events. In each of them another thread may run.
-func (w *world) tells(o *Options[val]) {
+// tells gives o both events. In each of them another thread may run, and the first few do inner as well, by the
+// actor whose operation they interrupt.
+func (w *world) tells(o *Options[val], times int, inner func(a *actor)) {
 	w.heard = map[Handle[val]]*heard{}
-	o.OnInsert, o.OnRemove = w.onInsert, w.onRemove
+	meddle := func(event string) {
+		f := w.top(interleave.Running())
+		if interleave.Running() == nil || f == nil || times == 0 {
+			return
+		}
+		times--
+		f.a.enter(event)
+		inner(f.a)
+		f.a.leave()
+	}
+	o.OnInsert = func(h Handle[val], v *val) { w.onInsert(h, v, func() { meddle("OnInsert") }) }
+	o.OnRemove = func(h Handle[val], v *val) { w.onRemove(h, v, func() { meddle("OnRemove") }) }
 }
 
 // onInsert fails the run if h is known, or live, or if its value is not its alone.
-func (w *world) onInsert(h Handle[val], v *val) {
+func (w *world) onInsert(h Handle[val], v *val, inner func()) {
 	if w.heard[h] != nil || w.isLive(h) || v.stamp == 0 {
 		w.r.Failf("OnInsert of %v, with value %d; live: %v, told before: %+v", h, v.stamp, w.isLive(h), w.heard[h])
 	}
 	e := &heard{stamp: v.stamp}
 	w.heard[h] = e
+	defer func() {
+		if !e.begun { // a Reset has failed in what it did
+			w.burned = append(w.burned, h)
+		}
+	}()
 	interleave.Pause()
+	inner()
 	if w.isLive(h) || v.stamp != e.stamp {
 		w.r.Failf("during OnInsert of %v its value became %d, and live: %v", h, v.stamp, w.isLive(h))
 	}
@@ -38,7 +56,7 @@ func (w *world) onInsert(h Handle[val], v *val) {
 }
 
 // onRemove fails the run if h has not begun, has ended before, or is live, or if the slot is not kept for it.
-func (w *world) onRemove(h Handle[val], v *val) {
+func (w *world) onRemove(h Handle[val], v *val, inner func()) {
 	e := w.heard[h]
 	if e == nil || !e.begun || e.ending || w.isLive(h) || v.stamp != e.stamp {
 		w.r.Failf("OnRemove of %v, with value %d; live: %v, told before: %+v", h, v.stamp, w.isLive(h), e)
@@ -46,6 +64,7 @@ func (w *world) onRemove(h Handle[val], v *val) {
 	}
 	e.ending = true
 	interleave.Pause()
+	inner()
 	if g := w.generationOf(h); g != h.Generation()+1 || v.stamp != e.stamp {
 		w.r.Failf("during OnRemove of %v the slot came to generation %d and value %d", h, g, v.stamp)
 	}
@@ -81,8 +100,14 @@ func (w *world) toldAll() error {
 			return fmt.Errorf("%v is removed: %v, and its events have told %+v", e.h, e.removed, k)
 		}
 	}
-	if len(w.heard) != len(w.entries) {
-		return fmt.Errorf("events tell of %d lives, and %d were issued", len(w.heard), len(w.entries))
+	begun := 0
+	for _, k := range w.heard {
+		if k.begun { // else what it did has panicked: then the value never lives
+			begun++
+		}
+	}
+	if begun != len(w.entries) {
+		return fmt.Errorf("events tell of %d lives, and %d were issued", begun, len(w.entries))
 	}
 	return nil
 }

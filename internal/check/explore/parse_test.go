@@ -78,6 +78,8 @@ func (p *program) parseLine(line string) {
 		p.settings.parse(rest)
 	case head == "reset":
 		p.Reset, p.resets = true, parseOps(rest)
+	case head == "events":
+		p.Events, p.events = true, parseOps(rest)
 	case strings.HasPrefix(head, "thread "):
 		p.threads = append(p.threads, script{number(head[len("thread "):]), parseOps(rest)})
 	default:

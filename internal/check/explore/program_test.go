@@ -19,6 +19,7 @@ type program struct {
 	name string
 	settings
 	resets  []op // what Reset does
+	events  []op // what OnInsert and OnRemove do
 	prepare []op
 	threads []script
 }
@@ -48,6 +49,7 @@ type settings struct {
 	Resets                     int  // how often Reset does what the program says
 	Traced                     bool // each guard and Ref is recorded
 	Events                     bool // there are an OnInsert and an OnRemove, in which other threads may run
+	Calls                      int  // how many of these do what the program says
 	Roomy                      bool // there is a slot for each insertion, whatever the schedule
 }
 
@@ -110,7 +112,7 @@ func (p *program) setup(r *interleave.Run) {
 		o.Reset = w.resetting(p.Resets, func(a *actor) { run(v, a, p.resets) })
 	}
 	if p.Events {
-		w.tells(&o)
+		w.tells(&o, p.Calls, func(a *actor) { run(v, a, p.events) })
 	}
 	a := w.pool(sizes, o)
 	if p.Plain {
@@ -150,6 +152,9 @@ func (p *program) String() string {
 	}
 	if len(p.resets) > 0 {
 		line("\treset: %s", listed(p.resets, "; "))
+	}
+	if len(p.events) > 0 {
+		line("\tevents: %s", listed(p.events, "; "))
 	}
 	for _, s := range p.threads {
 		line("\tthread %d: %s", s.shard, listed(s.ops, "\n\t\t"))
