@@ -32,9 +32,13 @@ func main() {
 	write := flag.Bool("write", false, "write what it finds to testdata/missed.txt")
 	verbose := flag.Bool("v", false, "print what is told of each deletion")
 	flag.Parse()
-	root, err := output(".", "go", "list", "-m", "-f", "{{.Dir}}", "coatcheck")
+	module, err := output(".", "go", "env", "GOMOD")
 	if err != nil {
-		log.Fatal("recall runs in pool/coatvet: ", err)
+		log.Fatal(err)
+	}
+	root := filepath.Join(module, "..", "..", "..")
+	if module != filepath.Join(root, "pool", "coatvet", "go.mod") {
+		log.Fatal("recall runs in pool/coatvet")
 	}
 	modules, err := withEndings(root)
 	if err != nil {
