@@ -43,7 +43,7 @@ func (s *source) escapes(c api.Call, lit *ast.FuncLit) {
 		case *ast.AssignStmt:
 			for i, r := range n.Rhs {
 				if len(n.Lhs) == len(n.Rhs) && s.pointsInto(r, v) {
-					if to := api.Root(s.info, n.Lhs[i]); to != nil && !api.Within(to, lit) {
+					if target := api.Root(s.info, n.Lhs[i]); target != nil && !api.Within(target, lit) {
 						escape(n.Pos())
 					}
 				}
@@ -115,13 +115,13 @@ func (s *source) completed(block *ast.BlockStmt) {
 		if !ok || len(a.Rhs) != 1 {
 			continue
 		}
-		to := s.variable(a.Lhs[0])
+		target := s.variable(a.Lhs[0])
 		c := api.CallOf(s.info, a.Rhs[0])
 		switch {
-		case c.Type != "" && strings.HasPrefix(c.Name, "Insert") && to != nil:
-			inserted[to] = true
-		case c.Is("Pool", "Pointer") && to != nil:
-			handle[to] = s.variable(c.Args[0])
+		case c.Type != "" && strings.HasPrefix(c.Name, "Insert") && target != nil:
+			inserted[target] = true
+		case c.Is("Pool", "Pointer") && target != nil:
+			handle[target] = s.variable(c.Args[0])
 		case c.Type == "":
 			sel, ok := ast.Unparen(a.Lhs[0]).(*ast.SelectorExpr)
 			if !ok {

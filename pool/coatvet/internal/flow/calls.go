@@ -53,7 +53,7 @@ func (w *walk) call(call *ast.CallExpr, silent bool) {
 func (w *walk) method(c api.Call, v *types.Var) {
 	r, known := w.s.resources[v]
 	if known && r.ended.IsValid() && !r.opened.IsValid() && !r.handed && !slices.Contains(r.kind.After, c.Name) {
-		w.report(Stale, c.Pos(), "%s is used after its %s in line %d: end it once, after its last use", v.Name(), r.by, w.line(r.ended))
+		w.report(Stale, c.Pos(), "%s is used after its %s in line %d: end it once, after its last use", v.Name(), r.method, w.line(r.ended))
 	}
 	if c.Ends() != nil {
 		w.end(v, c.Name, c.Pos())
@@ -61,9 +61,9 @@ func (w *walk) method(c api.Call, v *types.Var) {
 }
 
 // end ends the resource in a variable.
-func (w *walk) end(v *types.Var, by string, pos token.Pos) {
-	w.s.set(v, func(r *resource) { r.opened, r.ended, r.by = token.NoPos, pos, by })
-	w.kill(v, fmt.Sprintf("after %s.%s in line %d", v.Name(), by, w.line(pos)))
+func (w *walk) end(v *types.Var, method string, pos token.Pos) {
+	w.s.set(v, func(r *resource) { r.opened, r.ended, r.method = token.NoPos, pos, method })
+	w.kill(v, fmt.Sprintf("after %s.%s in line %d", v.Name(), method, w.line(pos)))
 }
 
 // otherCall evaluates a call of something that is not of coatcheck/pool.
@@ -121,23 +121,23 @@ func callName(call *ast.CallExpr) string {
 }
 
 // pinnedBy says what pins a pool now, or is "": what has pinned it first.
-func (w *walk) pinnedBy() (by string) {
+func (w *walk) pinnedBy() (pinner string) {
 	first := token.Pos(math.MaxInt)
 	for v, r := range w.s.resources {
 		if !r.kind.Pins || !r.opened.IsValid() || r.handed || r.joined || r.opened > first {
 			continue
 		}
-		first, by = r.opened, fmt.Sprintf("the %s %s of line %d", r.kind.Name, v.Name(), w.line(r.opened))
+		first, pinner = r.opened, fmt.Sprintf("the %s %s of line %d", r.kind.Name, v.Name(), w.line(r.opened))
 		if r.param {
-			by = v.Name() + " of the caller"
+			pinner = v.Name() + " of the caller"
 		}
 	}
 	for loop := range w.s.loops {
 		if loop.Pos() < first {
-			first, by = loop.Pos(), w.loop(loop)
+			first, pinner = loop.Pos(), w.loop(loop)
 		}
 	}
-	return cmp.Or(by, w.pin)
+	return cmp.Or(pinner, w.pin)
 }
 
 // guarded reports whether a guard or a loop pins a pool, or a Ref may hold a value.
@@ -156,7 +156,7 @@ func (w *walk) blocks(pos token.Pos, what string, silent bool) {
 		return
 	}
 	clear(w.s.removable) // the goroutines may have been waited for
-	if by := w.pinnedBy(); by != "" {
-		w.report(Block, pos, "%s may block while %s pins the pool, so no removed slot is used again: unpin before, or use Hold", what, by)
+	if pinner := w.pinnedBy(); pinner != "" {
+		w.report(Block, pos, "%s may block while %s pins the pool, so no removed slot is used again: unpin before, or use Hold", what, pinner)
 	}
 }

@@ -41,8 +41,8 @@ func (r *reach) result(f *function) types.Object {
 	return r.functions[f]
 }
 
-// add adds what a piece of syntax says, which is part of the function in, or of none.
-func (r *reach) add(n ast.Node, in *function) {
+// add adds what a piece of syntax says, which is part of the function fn, or of none.
+func (r *reach) add(n ast.Node, fn *function) {
 	switch n := n.(type) {
 	case *ast.AssignStmt:
 		r.assign(n.Lhs, n.Rhs)
@@ -53,9 +53,9 @@ func (r *reach) add(n ast.Node, in *function) {
 		}
 		r.assign(lhs, n.Values)
 	case *ast.RangeStmt:
-		for _, to := range []ast.Expr{n.Key, n.Value} {
-			if t := r.info.TypeOf(to); to != nil && t != nil && (r.carries(t) || types.IsInterface(t)) {
-				r.flow(n.X, to)
+		for _, target := range []ast.Expr{n.Key, n.Value} {
+			if t := r.info.TypeOf(target); target != nil && t != nil && (r.carries(t) || types.IsInterface(t)) {
+				r.flow(n.X, target)
 			}
 		}
 	case *ast.SendStmt:
@@ -63,8 +63,8 @@ func (r *reach) add(n ast.Node, in *function) {
 	case *ast.ReturnStmt:
 		for _, e := range n.Results {
 			// A resource goes to the caller, who must end it: see Helper.
-			if to := r.result(in); to != nil && api.ResourceOf(r.info.TypeOf(e)) == nil && r.carries(r.info.TypeOf(e)) {
-				r.flowTo(e, to)
+			if target := r.result(fn); target != nil && api.ResourceOf(r.info.TypeOf(e)) == nil && r.carries(r.info.TypeOf(e)) {
+				r.flowTo(e, target)
 			} else {
 				r.leave(e)
 			}
@@ -127,35 +127,35 @@ func (r *reach) assign(lhs, rhs []ast.Expr) {
 	}
 }
 
-// flow adds that what from holds goes to the place to.
-func (r *reach) flow(from, to ast.Expr) {
-	if !r.carries(r.info.TypeOf(from)) || api.IsBlank(to) {
+// flow adds that what source holds goes to the place target.
+func (r *reach) flow(source, target ast.Expr) {
+	if !r.carries(r.info.TypeOf(source)) || api.IsBlank(target) {
 		return
 	}
-	targets := r.nodes(to)
-	if len(targets) == 0 || !r.carries(r.info.TypeOf(to)) {
-		r.leave(from) // to what is not known, or into an interface
+	targets := r.nodes(target)
+	if len(targets) == 0 || !r.carries(r.info.TypeOf(target)) {
+		r.leave(source) // to what is not known, or into an interface
 		return
 	}
-	_, through := ast.Unparen(to).(*ast.StarExpr)
+	_, through := ast.Unparen(target).(*ast.StarExpr)
 	for _, o := range targets {
 		r.through[o] = r.through[o] || through
-		r.flowTo(from, o)
+		r.flowTo(source, o)
 	}
 }
 
-// flowTo adds that what from holds goes to the node to.
-func (r *reach) flowTo(from ast.Expr, to types.Object) {
-	for _, o := range r.nodes(from) {
-		r.connect(o, to, r.info.TypeOf(from))
+// flowTo adds that what source holds goes to the node target.
+func (r *reach) flowTo(source ast.Expr, target types.Object) {
+	for _, o := range r.nodes(source) {
+		r.connect(o, target, r.info.TypeOf(source))
 	}
 }
 
-// connect adds that what the node from holds goes to another as a value of type t.
-func (r *reach) connect(from, to types.Object, t types.Type) {
-	r.edges[from] = append(r.edges[from], to)
-	if api.ResourceOf(from.Type()) == nil && shares(t) {
-		r.edges[to] = append(r.edges[to], from)
+// connect adds that what the node source holds goes to target as a value of type t.
+func (r *reach) connect(source, target types.Object, t types.Type) {
+	r.edges[source] = append(r.edges[source], target)
+	if api.ResourceOf(source.Type()) == nil && shares(t) {
+		r.edges[target] = append(r.edges[target], source)
 	}
 }
 

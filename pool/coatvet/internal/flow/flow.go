@@ -121,9 +121,9 @@ func run(pass *analysis.Pass) (any, error) {
 // list lists the functions with a body.
 func (p *program) list() (all []*function) {
 	graphs := p.pass.ResultOf[ctrlflow.Analyzer].(*ctrlflow.CFGs)
-	in := p.pass.ResultOf[inspect.Analyzer].(*inspector.Inspector)
+	nodes := p.pass.ResultOf[inspect.Analyzer].(*inspector.Inspector)
 	assigned := map[*types.Var]int{}
-	in.Preorder([]ast.Node{(*ast.FuncDecl)(nil), (*ast.FuncLit)(nil), (*ast.AssignStmt)(nil)}, func(n ast.Node) {
+	nodes.Preorder([]ast.Node{(*ast.FuncDecl)(nil), (*ast.FuncLit)(nil), (*ast.AssignStmt)(nil)}, func(n ast.Node) {
 		f := &function{node: n}
 		switch n := n.(type) {
 		case *ast.AssignStmt:
@@ -158,7 +158,7 @@ func (p *program) list() (all []*function) {
 			delete(p.literals, v)
 		}
 	}
-	in.Preorder([]ast.Node{(*ast.CallExpr)(nil)}, func(n ast.Node) {
+	nodes.Preorder([]ast.Node{(*ast.CallExpr)(nil)}, func(n ast.Node) {
 		c := api.CallOf(p.info, n.(*ast.CallExpr))
 		if c.Is("Pool", "View", "DeleteFunc") || c.Is("Ptr", "View") {
 			if lit, ok := ast.Unparen(c.Args[len(c.Args)-1]).(*ast.FuncLit); ok && p.functions[lit] != nil {

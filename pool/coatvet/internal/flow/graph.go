@@ -34,17 +34,17 @@ func (p *program) analyze(f *function) {
 	w.look()
 	start := newState()
 	w.params(start)
-	in := map[*cfg.Block]*state{f.graph.Blocks[0]: start}
+	states := map[*cfg.Block]*state{f.graph.Blocks[0]: start}
 	work := []*cfg.Block{f.graph.Blocks[0]}
 	// Joins only add, and there is not much to add, so this ends soon. The limit is for the largest
 	// functions that programs write.
 	for rounds := 0; len(work) > 0 && rounds < 100*len(f.graph.Blocks); rounds++ {
 		b := work[0]
 		work = work[1:]
-		w.block(b, in[b].clone(), func(next *cfg.Block, s *state) {
-			if in[next] == nil {
-				in[next] = s.clone()
-			} else if !in[next].join(s) {
+		w.block(b, states[b].clone(), func(next *cfg.Block, s *state) {
+			if states[next] == nil {
+				states[next] = s.clone()
+			} else if !states[next].join(s) {
 				return
 			}
 			work = append(work, next)
@@ -52,8 +52,8 @@ func (p *program) analyze(f *function) {
 	}
 	w.reporting = true
 	for _, b := range f.graph.Blocks {
-		if in[b] != nil {
-			w.block(b, in[b].clone(), func(*cfg.Block, *state) {})
+		if states[b] != nil {
+			w.block(b, states[b].clone(), func(*cfg.Block, *state) {})
 		}
 	}
 	w.summarize()
@@ -66,8 +66,8 @@ func (w *walk) report(check Check, pos token.Pos, format string, args ...any) {
 	}
 }
 
-// block runs the nodes of a block, and hands the states behind it to those that follow.
-func (w *walk) block(b *cfg.Block, s *state, to func(*cfg.Block, *state)) {
+// block runs the nodes of a block, and passes the states behind it to those that follow.
+func (w *walk) block(b *cfg.Block, s *state, pass func(*cfg.Block, *state)) {
 	w.s = s
 	if loop, ok := b.Stmt.(*ast.RangeStmt); ok {
 		switch b.Kind {
@@ -93,7 +93,7 @@ func (w *walk) block(b *cfg.Block, s *state, to func(*cfg.Block, *state)) {
 			t = w.s.clone()
 			w.refine(t, cond, i == 0)
 		}
-		to(next, t)
+		pass(next, t)
 	}
 }
 

@@ -110,7 +110,7 @@ func (p *program) passes(f *function) bool {
 	if params.Len() == 0 || results.Len() == 0 || f.sig.Variadic() || !types.Identical(params.At(0).Type(), results.At(0).Type()) {
 		return false
 	}
-	returns, others := 0, 0
+	returns, otherwise := 0, 0
 	ast.Inspect(f.body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.FuncLit:
@@ -119,12 +119,12 @@ func (p *program) passes(f *function) bool {
 			if len(n.Results) > 0 && p.variable(n.Results[0]) == params.At(0) {
 				returns++
 			} else {
-				others++
+				otherwise++
 			}
 		}
 		return true
 	})
-	return returns > 0 && others == 0
+	return returns > 0 && otherwise == 0
 }
 
 // params puts the resources of the parameters into a state.
@@ -173,12 +173,12 @@ func (w *walk) opener() bool {
 	if results.Len() == 0 || api.ResourceOf(results.At(0).Type()) == nil || len(w.opened) == 0 {
 		return false
 	}
-	some := false
+	opens := false
 	for _, r := range w.opened {
 		if !r.known {
 			return false
 		}
-		some = some || r.kind != nil
+		opens = opens || r.kind != nil
 	}
-	return some
+	return opens
 }

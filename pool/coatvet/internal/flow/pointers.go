@@ -164,8 +164,8 @@ func (w *walk) returned(pos token.Pos, p *pointer) {
 		return // reported as a use
 	}
 	for o := range p.owners {
-		if by := w.ending(o); by != "" {
-			w.report(Stale, pos, "a pointer into the pool is returned, but %s ends its protection: return a copy or the handle", by)
+		if end := w.ending(o); end != "" {
+			w.report(Stale, pos, "a pointer into the pool is returned, but %s ends its protection: return a copy or the handle", end)
 		}
 	}
 }

@@ -79,19 +79,19 @@ func newReach(p *program) *reach {
 	}
 	for _, file := range p.pass.Files {
 		ast.PreorderStack(file, nil, func(n ast.Node, stack []ast.Node) bool {
-			var in *function
+			var fn *function
 			for _, outer := range stack {
-				in = cmp.Or(p.functions[outer], in)
+				fn = cmp.Or(p.functions[outer], fn)
 			}
-			r.add(n, in)
+			r.add(n, fn)
 			return true
 		})
 	}
 	// *g = p.Pin() opens what g points to, wherever that is.
-	for from, targets := range maps.Clone(r.edges) {
-		for _, to := range targets {
-			if r.through[to] {
-				r.edges[to] = append(r.edges[to], from)
+	for source, targets := range maps.Clone(r.edges) {
+		for _, target := range targets {
+			if r.through[target] {
+				r.edges[target] = append(r.edges[target], source)
 			}
 		}
 	}

@@ -26,7 +26,7 @@ type resource struct {
 	kind     *api.Resource
 	opened   token.Pos  // where it was opened; none if it is ended on all paths
 	ended    token.Pos  // where it was ended; none if it is ended on no path
-	by       string     // the method that ended it
+	method   string     // the method that ended it
 	deferred bool       // a deferred call ends it
 	handed   bool       // others have it, too, and may end it
 	joined   bool       // others use it, for which this function may wait
@@ -99,7 +99,7 @@ func (a resource) join(b resource) resource {
 	if a.kind == nil {
 		return b
 	}
-	a.opened, a.ended, a.by = max(a.opened, b.opened), max(a.ended, b.ended), max(a.by, b.by)
+	a.opened, a.ended, a.method = max(a.opened, b.opened), max(a.ended, b.ended), max(a.method, b.method)
 	a.deferred, a.handed, a.joined = a.deferred || b.deferred, a.handed || b.handed, a.joined || b.joined
 	if a.ok != b.ok {
 		a.ok = nil

@@ -101,7 +101,7 @@ func (w *walk) correlated() {
 }
 
 // flag reports whether a condition is a variable, or not a variable, that starts with a constant.
-func (w *walk) flag(cond ast.Expr) (is bool) {
+func (w *walk) flag(cond ast.Expr) (found bool) {
 	if u, ok := ast.Unparen(cond).(*ast.UnaryExpr); ok && u.Op == token.NOT {
 		cond = u.X
 	}
@@ -110,14 +110,14 @@ func (w *walk) flag(cond ast.Expr) (is bool) {
 		switch n := n.(type) {
 		case *ast.AssignStmt:
 			for i, l := range n.Lhs {
-				is = is || v != nil && w.variable(l) == v && len(n.Lhs) == len(n.Rhs) && w.info.Types[n.Rhs[i]].Value != nil
+				found = found || v != nil && w.variable(l) == v && len(n.Lhs) == len(n.Rhs) && w.info.Types[n.Rhs[i]].Value != nil
 			}
 		case *ast.ValueSpec:
 			for _, id := range n.Names {
-				is = is || v != nil && w.variable(id) == v
+				found = found || v != nil && w.variable(id) == v
 			}
 		}
-		return !is
+		return !found
 	})
-	return is
+	return found
 }

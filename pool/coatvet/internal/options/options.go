@@ -14,19 +14,19 @@ import (
 // Pools returns the variables and fields of a package to which only pools with one of these options are
 // assigned.
 func Pools(pass *analysis.Pass, options ...string) map[types.Object]bool {
-	info, with, without := pass.TypesInfo, map[types.Object]bool{}, map[types.Object]bool{}
-	note := func(to types.Object, e ast.Expr) {
+	info, having, lacking := pass.TypesInfo, map[types.Object]bool{}, map[types.Object]bool{}
+	note := func(target types.Object, e ast.Expr) {
 		t := info.TypeOf(e)
 		if tuple, ok := t.(*types.Tuple); ok && tuple.Len() > 0 {
 			t = tuple.At(0).Type()
 		}
-		if name, _ := api.TypeOf(t); to == nil || name != "Pool" {
+		if name, _ := api.TypeOf(t); target == nil || name != "Pool" {
 			return
 		}
 		if has(info, e, options) {
-			with[to] = true
+			having[target] = true
 		} else {
-			without[to] = true
+			lacking[target] = true
 		}
 	}
 	for _, file := range pass.Files {
@@ -50,10 +50,10 @@ func Pools(pass *analysis.Pass, options ...string) map[types.Object]bool {
 			return true
 		})
 	}
-	for o := range without {
-		delete(with, o)
+	for o := range lacking {
+		delete(having, o)
 	}
-	return with
+	return having
 }
 
 // Object returns the variable or field that an expression denotes, or nil.

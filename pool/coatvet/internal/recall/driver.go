@@ -91,8 +91,8 @@ func (r *round) run(a *analysis.Analyzer) (err error) {
 		Analyzer: a, Fset: r.pkg.Fset, Files: r.pkg.Syntax, Pkg: r.pkg.Types, TypesInfo: r.pkg.TypesInfo,
 		TypesSizes: r.pkg.TypesSizes, Module: &analysis.Module{}, ResultOf: map[*analysis.Analyzer]any{}, ReadFile: os.ReadFile,
 		Report: func(x analysis.Diagnostic) {
-			at := r.pkg.Fset.Position(x.Pos)
-			r.said[fmt.Sprintf("%s:%d: %s", at.Filename, at.Line, x.Message)] = true
+			pos := r.pkg.Fset.Position(x.Pos)
+			r.said[fmt.Sprintf("%s:%d: %s", pos.Filename, pos.Line, x.Message)] = true
 		},
 		ExportObjectFact: func(obj types.Object, f fact) { r.facts[factKey{obj, reflect.TypeOf(f)}] = f },
 		ImportObjectFact: func(obj types.Object, f fact) bool {
