@@ -48,6 +48,12 @@ const maxCredit = 1 << 27
 // Pay pays for n cells.
 func (f *Frontier) Pay(n int) { f.credit = min(f.credit+n, maxCredit) }
 
+// PayUpTo pays for as many cells as are missing to n.
+func (f *Frontier) PayUpTo(n int) { f.credit = max(f.credit, n) }
+
+// Affords reports whether n cells more would pay for a scan.
+func (f *Frontier) Affords(n int) bool { return f.credit+n >= f.Price() }
+
 // Mix notes that the owner has parts that it unlinked after the last scan began, or may have. All
 // parts must be the owner's before it calls Oldest.
 func (f *Frontier) Mix() { f.mixed = true }

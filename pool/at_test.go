@@ -41,7 +41,7 @@ func TestAtFindsWhatIsLive(t *testing.T) {
 			requireAt(h.Index(), h)
 		}
 		p.Clear()
-		require.NoError(t, p.Synchronize(testkit.Done()))
+		require.NoError(t, p.Synchronize(t.Context()))
 		require.Positive(t, p.Trim())
 		for _, h := range hs {
 			requireAt(h.Index(), 0)

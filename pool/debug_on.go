@@ -107,7 +107,7 @@ func (c *core) mustBeUntouched(slot *slots.Hook, h uint64) {
 		return
 	}
 	last := h - 2<<32
-	c.arena.Abandon(slot, h, shard.Deferred)
+	c.arena.Abandon(slot, h, shard.Collector)
 	panic(fmt.Sprintf("pool: a value was written to after its slot was reclaimed, through a pointer that was kept "+
 		"beyond an Unpin, a Release or the end of a loop; it was the value of %s, or of a handle before", textOf(last)) +
 		c.records.lives.tell(last, false))

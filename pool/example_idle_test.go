@@ -63,7 +63,7 @@ func closeIdle(conns *pool.Pool[conn]) (closed int) {
 		if err != nil {
 			return closed // all slots are in use, or reserved here
 		}
-		defer r.Cancel() // after the loop, and calls Reset
+		defer r.Cancel() // after the loop
 		if c := r.Pointer(); c.connected {
 			*c = conn{} // where a program calls Close
 			closed++

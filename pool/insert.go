@@ -148,5 +148,5 @@ func (u *unfinished) giveBackSlow() {
 	if debugging {
 		u.core.records.lives.Ended(u.h, "given up, because the constructor or OnInsert failed,")
 	}
-	u.core.arena.Abandon(u.slot, u.h, shard.Now)
+	u.core.arena.Abandon(u.slot, u.h, shard.Caller)
 }

@@ -71,7 +71,7 @@ func TestCapacityBoundsMemory(t *testing.T) {
 				most += 5000
 			}
 			if preallocate {
-				most += 4*int64(capacity) + 80*int64(min(capacity, 312)) // counts of Refs; batches
+				most += 4*int64(capacity) + 72*int64(min(capacity, 312+capacity/128)) // counts of Refs; batches
 			}
 			require.LessOrEqual(t, p.Stats().Bytes-least, most, "Capacity %d, Preallocate %v", capacity, preallocate)
 		}

@@ -47,16 +47,18 @@ type Options[T any] struct {
 	// Reserve find the value as Reset left it. It also calls Reset for what a failed constructor or
 	// a cancelled Reservation has built, and zeroes a value that Take or Drain has moved out.
 	//
-	// Most Resets run in an insertion or a removal, and several goroutines may run them at once.
-	// Reset may use the pool, and the Worker whose call runs it. If Reset panics, its slot is
-	// zeroed and becomes free. The panic continues once the call has done its own removal.
+	// An insertion that finds no vacant slot runs Resets that are due, at most 16 at a time, in its own
+	// goroutine and before it returns; Synchronize and Trim run all that are due. No removal, Unpin,
+	// Release, Flush or Close of a Worker runs one, nor does the garbage collector. Reset may use the
+	// pool, and the Worker whose call runs it; several goroutines may run Resets at once. If Reset
+	// panics, its slot is zeroed and becomes free, and the panic continues out of the call that runs it.
+	// Reset is not called for what is live, or kept in a vacant slot, when the pool becomes unreachable,
+	// nor for what Trim gives up.
 	//
 	// Reset may also end what a value has, such as a file: it is called once for each removal, when no
-	// guard or Ref has the value any more. A Reset that was due is run by a removal, one in 64, by an
-	// insertion that needs the slot, or by Synchronize, which returns at once if its context is done;
-	// no Unpin or Release runs one. It is not called for what is live, or kept in a vacant slot, when
-	// the pool becomes unreachable, nor for what Trim gives up. docs/cookbook.md has both recipes:
-	// files that their last reader closes, and idle connections.
+	// guard or Ref has the value any more. Call Synchronize to run what is due; it returns at once if
+	// its context is done. docs/cookbook.md has both recipes: files that their last reader closes, and
+	// idle connections.
 	//
 	// A copy that Get returns shares buffers with the slot. Use it only under a guard that was
 	// pinned before Get, under a Ref, or where no other goroutine can remove the value.

@@ -85,8 +85,8 @@ func (r *Ref[T]) Handle() Handle[T] {
 }
 
 // Release ends the hold. A second Release panics. It costs three locked instructions. If the
-// value was removed, its last Release lets a later call reclaim the slot. Release itself never
-// calls Options.Reset.
+// value was removed, its last Release lets a later insertion, Synchronize or Trim reclaim the slot. Release
+// itself never calls Options.Reset.
 func (r *Ref[T]) Release() { r.release() }
 
 func (r *hold) release() {

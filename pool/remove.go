@@ -9,11 +9,11 @@ import (
 )
 
 // Remove ends the life of the value that h names. It returns true for exactly one caller per
-// handle, and false if h is not live. It takes amortized constant time.
+// handle, and false if h is not live. It takes constant time, waits for no lock, and does nothing for other
+// values.
 //
-// Guards that are pinned now, and Refs, keep the value. After they end, a later call zeroes or
-// Resets the value and frees its slot. About one Remove in 64 does so for all removed slots that
-// have gathered.
+// Guards that are pinned now, and Refs, keep the value. After they end, an insertion that finds no
+// vacant slot, Synchronize or Trim zeroes or Resets the value and frees its slot.
 //
 // Without a Reset, the garbage collector can free what the value refers to within two cycles,
 // even if no later call comes. What a [Worker] removed waits for that Worker's next call.
@@ -32,7 +32,7 @@ func (p *Pool[T]) Remove(h Handle[T]) bool {
 //
 // Guards and Refs may still use the value in its slot. With a Reset, the pool zeroes the slot and
 // does not Reset it. So what the copy refers to belongs to the caller, and to copies that Get
-// made before. If another value's Reset or Options.OnRemove panics, Take panics too, and returns no copy.
+// made before. If Options.OnRemove panics, Take panics too, and returns no copy.
 func (p *Pool[T]) Take(h Handle[T]) (v T, ok bool) {
 	if debugging {
 		warnOfCopy[T]()
@@ -81,7 +81,7 @@ func (c *core) removeEach(hs iter.Seq[uint64]) (n int) {
 // Drain returns an iterator that removes the live values one after the other, and yields shallow
 // copies. It copies without synchronization, as Take does. If several Drains run at once, each
 // value is yielded by one. A loop that ends early leaves the rest in the pool. Drain holds no
-// pin. If a Reset or OnRemove panics, the loop gets the value that was removed just then before Drain
+// pin. If Options.OnRemove panics, the loop gets the value that was removed just then before Drain
 // panics too.
 func (p *Pool[T]) Drain() iter.Seq2[Handle[T], T] {
 	if debugging {
@@ -97,8 +97,8 @@ func (p *Pool[T]) Drain() iter.Seq2[Handle[T], T] {
 	}
 }
 
-// drain takes the value of h, if there is one, and yields it, also if the removal calls a Reset or an
-// OnRemove that does not return: nobody else could get the value. It reports whether the loop goes on. In a
+// drain takes the value of h, if there is one, and yields it, also if the removal calls an OnRemove
+// that does not return: nobody else could get the value. It reports whether the loop goes on. In a
 // function literal, a deferred call would allocate.
 func (p *Pool[T]) drain(h Handle[T], yield func(Handle[T], T) bool) (unfinished bool) {
 	var v T

@@ -117,7 +117,7 @@ func (r *cell) cancel() {
 		c.records.lives.Ended(r.h, "cancelled")
 		r.open.mark.closed(c.records.reservations, "cancelled")
 	}
-	c.arena.Abandon(slot, r.h, shard.Now)
+	c.arena.Abandon(slot, r.h, shard.Caller)
 }
 
 // settle ends the Reservation and returns its pool and its slot, which the caller owns then. It
@@ -222,9 +222,8 @@ func (s *supply) dropped() {
 	}
 }
 
-// dropped gives back the slot of a dropped Reservation, if that is still open. It does not
-// reclaim, because that may call Reset: a panic on the collector's goroutine would end the
-// program. Trim keeps the page of a reserved slot, so that its index leads to it.
+// dropped gives back the slot of a dropped Reservation, if that is still open. Like a removal it calls
+// no Reset, whose panic on the collector's goroutine would end the program. Trim keeps the page of a reserved slot, so that its index leads to it.
 func (c *core) dropped(r *reservation) {
 	h := r.h.Swap(0)
 	if h == 0 {
@@ -235,6 +234,6 @@ func (c *core) dropped(r *reservation) {
 		c.records.lives.Dropped(h, collected)
 		r.mark.dropped(c.records.reservations, collected)
 	}
-	c.arena.Abandon(c.pages().At(uint32(h)), h, shard.Deferred)
+	c.arena.Abandon(c.pages().At(uint32(h)), h, shard.Collector)
 	c.reserved.Add(-1) // last: if no Reservation is open, all slots are back
 }

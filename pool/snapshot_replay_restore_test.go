@@ -346,7 +346,7 @@ func TestForgedFloorOfUnusedSlots(t *testing.T) {
 	testkit.MustInsert(t, p, [8192]byte{})
 	whole := snapshotOf(t, p)
 	in := changeOrder(t, whole, func(order []uint64) []uint64 {
-		const stub, fresh, again, gone = 4, 9, 12, 13
+		const stub, fresh, again, gone = 4, 11, 14, 15
 		require.Equal(t, []uint64{2, 1, 32, 0, 0}, order[fresh:gone+1])
 		order[stub], order[fresh+1] = 1, 4
 		return slices.Insert(slices.Replace(order, gone, gone+1, 2), gone+1, 2, 0) // slots 2 and 3
@@ -375,10 +375,13 @@ func TestForgedQueueWithoutEnd(t *testing.T) {
 	whole := snapshotOf(t, p)
 	for _, what := range []string{"ready", "waiting"} {
 		in := changeOrder(t, whole, func(order []uint64) []uint64 {
-			first := map[string]uint64{"ready": 0, "waiting": 20}[what]
 			for k := 3; k < len(order); k++ {
-				if slices.Equal(order[k-2:k+1], []uint64{1, 20, first}) { // the end is known; 20 slots
+				switch {
+				case what == "ready" && slices.Equal(order[k-2:k+1], []uint64{1, 20, 0}): // the end is known; 20 slots, from 0 on
 					order[k-2] = 0
+					return order
+				case what == "waiting" && slices.Equal(order[k-3:k+1], []uint64{0, 1, 20, 39}): // not turned
+					order[k-3], order[k-2] = 1, 0
 					return order
 				}
 			}

@@ -56,7 +56,7 @@ type Stats struct {
 	Pinned int // pinned guards, and calls and loops that hold a pin
 
 	// PinAge is how long the oldest guard has been pinned, or 0 if none is. It may be too short,
-	// because the pool notices a pin only at the next call of Stats, or of a removal that
+	// because the pool notices a pin only at the next call of Stats, or of one that
 	// reclaims. Use it in alarms for forgotten guards.
 	PinAge time.Duration
 

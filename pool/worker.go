@@ -151,7 +151,7 @@ func (w *Worker[T]) construct(init func(Handle[T], *T), try func(Handle[T], *T) 
 func (w *Worker[T]) Remove(h Handle[T]) bool {
 	if debugging {
 		defer w.user.enter()()
-		p := w.pool // a Reset may close the Worker
+		p := w.pool // an OnRemove may close the Worker
 		return p.ended(uint64(h), w.slots.Remove(uint64(h)))
 	}
 	ok := w.slots.Remove(uint64(h))
@@ -165,7 +165,7 @@ func (w *Worker[T]) Take(h Handle[T]) (v T, ok bool) {
 		warnOfCopy[T]()
 		defer w.user.enter()()
 	}
-	p := w.pool // a Reset may close the Worker
+	p := w.pool // an OnRemove may close the Worker
 	if s := w.slots.Taker(uint64(h)); s != nil {
 		if k, seen := s.Unlink(uint64(h)); k != nil {
 			v, ok = *slots.ValueOf[T](k), true
@@ -198,21 +198,21 @@ func (w *Worker[T]) Close() {
 	if p == nil {
 		return
 	}
-	w.pool = nil // before a Reset runs
+	w.pool = nil
 	p.close(w.slots, w.end, w.life)
 }
 
 // close is Worker.Close.
 func (c *core) close(m *shard.Magazine, e *workerEnd, l *life) {
 	l.end()
-	defer c.workers.Add(-1) // also when a Reset panics
 	if debugging {
 		e.mark.closed(c.records.workers, "closed")
 	}
-	m.Close(shard.Now)
+	m.Close(shard.Caller)
+	c.workers.Add(-1) // last: if no Worker is open, all slots are back
 }
 
-// dropped closes the Worker when it is unreachable. Like core.dropped it does not reclaim. A second call, which
+// dropped closes the Worker when it is unreachable. A second call, which
 // may come at the same time, does nothing.
 func (e *workerEnd) dropped() {
 	c := e.pool.Value()
@@ -223,6 +223,6 @@ func (e *workerEnd) dropped() {
 	if debugging {
 		e.mark.dropped(c.records.workers, collected)
 	}
-	e.slots.Value().Close(shard.Deferred)
+	e.slots.Value().Close(shard.Collector)
 	c.workers.Add(-1) // last: if no Worker is open, all slots are back
 }

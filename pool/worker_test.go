@@ -74,12 +74,17 @@ func TestResetClosesTheWorker(t *testing.T) {
 		w.Close()
 	}})
 	w = p.Worker()
-	for _, h := range testkit.Fill(t, p, 400, testkit.Number) {
-		if !closed {
-			require.True(t, w.Remove(h), "the value should be live")
-		}
+	live := testkit.Fill(t, p, 400, testkit.Number)
+	for _, h := range live[1:] {
+		require.True(t, w.Remove(h), "the value should be live")
 	}
-	require.True(t, closed, "the Worker should have been closed")
+	for !closed {
+		h, err := w.Insert(1)
+		require.NoError(t, err)
+		require.True(t, p.Contains(h), "the insertion goes on")
+	}
+	testkit.RequirePanicText(t, func() { _, _ = w.Insert(1) }, "closed")
+	testkit.RequireConserved(t, p)
 }
 
 // TestMethodsKeepTheirWorker: a method of Worker that uses the slots keeps the Worker alive up to each

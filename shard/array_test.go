@@ -168,6 +168,26 @@ func TestArraysAreBounded(t *testing.T) {
 	require.Less(t, g.s.BacklogBytes(), 2*shard.SpareMost*shard.ArrayBytes)
 }
 
+// TestArraysStayBesideAFewSlots: few slots that the arena has removed before do not join what has arrays.
+func TestArraysStayBesideAFewSlots(t *testing.T) {
+	const n = 80
+	r := newRig[uint64](t, setup[uint64]{slots: 2 * n})
+	s, m := r.shards[0], r.arena.NewMagazine()
+	hs := r.fill(t, s, n+3, number)
+	g := r.arena.Domain.Pin()
+	defer g.Unpin()
+	r.leave(t, s, hs[n:]...)
+	s.Seal()
+	for _, h := range hs[:n] {
+		require.True(t, m.Remove(h))
+	}
+	_, _, err := m.Claim()
+	require.NoError(t, err)
+	in, repeat := s.Arrays()
+	require.True(t, repeat)
+	require.Positive(t, in)
+}
+
 // TestPoolsWithoutArrays: slots with stamps of their own, or a Reset, and those of a replay, go the way
 // of others.
 func TestPoolsWithoutArrays(t *testing.T) {

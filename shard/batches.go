@@ -14,16 +14,15 @@ type batch struct {
 	slots.Chain
 	leastStamp uint64 // no slot's stamp is below it
 	number     uint64 // the least number of a seal that had one of its slots
+	turned     bool   // of a queue: the slot that was removed first comes first
 }
 
 // batches are those of a backlog, in the order of their stamps: which slots are in one, and which of them
 // are joined. Only its methods use its fields.
 //
-// Stamps differ only if a guard was pinned in between, and it may be gone. Two batches are
-// joined if no guard stands between their stamps, since they pass at the same moment then. So
-// there are hardly more batches than guards. Without stamps per slot, a sealed part of 16
-// slots or more stays a batch of its own, and a batch that a magazine gave away is joined to none
-// without arrays. So there is at most one batch for each 8 slots.
+// Two batches are joined if no guard stands between their stamps, since they pass at the same moment then.
+// What a seal took is not, if it is 16 slots or more, nor is a batch with arrays to one without. So there are
+// hardly more batches than guards, and one for each 16 slots.
 type batches struct {
 	slots.Timeline[batch]
 	arena    *Arena
@@ -31,68 +30,60 @@ type batches struct {
 	joinAt   int             // how many there must be to be joined
 	added    int             // how many have come since they were joined; they pay for that
 	apart    []uint64        // for joinIfMany: a bit for each batch
+	divided  uint64          // of a batch whose stamp is that or above, so is each slot's
 }
 
 // init makes an empty list.
 func (l *batches) init(a *Arena, f *epoch.Frontier) {
 	l.arena, l.frontier = a, f
 	if a.Fixed {
-		l.Timeline = slots.Timeline[batch]{List: make([]slots.Stamped[batch], 0, min(fixedBatches, a.Capacity+2)), Fixed: true}
-		l.apart = make([]uint64, 0, (fixedBatches+63)/64)
+		n := min(fixedBatches+a.Capacity/slots.SealEvery, a.Capacity+2)
+		l.Timeline = slots.Timeline[batch]{List: make([]slots.Stamped[batch], 0, n), Fixed: true}
+		l.apart = make([]uint64, 0, (n+63)/64)
 	}
-}
-
-// file puts a slot of the seal with a number into the batch of its stamp. Mostly that is the last: a
-// goroutine stamps a slot that it removed, and pushes it on limbo at once.
-func (l *batches) file(slot *slots.Hook, i uint32, word, stamp, number uint64) {
-	k, found := l.place(stamp)
-	if !found {
-		if l.Len() >= waitingMost {
-			l.joinIfMany()
-			k, found = l.place(stamp)
-		}
-		if !found {
-			l.Insert(k, stamp, batch{leastStamp: stamp, number: number})
-			l.countBatch()
-		}
-	}
-	body := &l.Entry(k).Body
-	if body.N > 0 && body.Last == nil {
-		body.Prepend(slot, i, word) // it was enqueued whole, and waits for Resets
-	} else {
-		body.Append(slot, i, word)
-	}
-}
-
-// place returns which batch is that of a slot with a stamp, or would be if there were one.
-func (l *batches) place(stamp uint64) (k int, found bool) {
-	if k = l.Len() - 1; k < 0 || l.Entry(k).Stamp != stamp {
-		k = l.Find(stamp)
-	}
-	return k, k < l.Len() && l.Entry(k).Body.leastStamp <= stamp
 }
 
 // append makes c the last batch, or a part of it.
 func (l *batches) append(stamp uint64, c *batch) {
-	if c.N < spliceLeast && c.Last == nil {
-		c.FindLast(&l.arena.Table) // so that small batches can always be joined
+	if c.N < spliceLeast {
+		l.findLast(c) // so that small batches can always be joined
 	}
-	last := l.Youngest()
-	if last != nil && last.Stamp == stamp && join(&last.Body, c) {
+	if last := l.Youngest(); last != nil && last.Stamp == stamp && join(&last.Body, c) {
+		l.came(stamp, &last.Body)
 		return
 	}
-	if l.Len() >= waitingMost {
-		l.joinIfMany()
+	l.joinIfMany()
+	l.put(stamp, c)
+}
+
+// put is append that visits no slot and no other batch. If full reports true, it allocates.
+func (l *batches) put(stamp uint64, c *batch) {
+	if l.Len() < waitingMost {
+		l.joinAt = waitingMost
 	}
+	l.came(stamp, c)
 	l.Add(stamp, *c)
-	l.countBatch()
+	l.added = min(l.added+1, maxAdded)
+}
+
+// maxAdded keeps added far from overflow. So many batches pay for more cells than there ever are.
+const maxAdded = 1 << 24
+
+// full reports whether memory is fixed, and there is no room for another batch.
+func (l *batches) full() bool { return l.arena.Fixed && l.Len() == cap(l.List) }
+
+// came notes that slots have come that may not be divided.
+func (l *batches) came(stamp uint64, c *batch) {
+	if c.leastStamp < l.divided && l.divided <= stamp {
+		l.divided = 0
+	}
 }
 
 // join puts the slots of b behind those of a. It reports false if the end of a is not known, since
-// nobody has visited it, or if only one of them has arrays, which would be lost. Joined or not, the
+// nobody has visited it, if only one of them has arrays, which would be lost, or is turned. Joined or not, the
 // slots stay in their order.
 func join(a, b *batch) bool {
-	if a.N > 0 && (a.Last == nil || (a.Arrays.Last == nil) != (b.Arrays.Last == nil)) {
+	if a.N > 0 && (a.Last == nil || a.turned != b.turned || (a.Arrays.Last == nil) != (b.Arrays.Last == nil)) {
 		return false
 	}
 	a.Chain.Concat(&b.Chain)
@@ -101,14 +92,39 @@ func join(a, b *batch) bool {
 	return true
 }
 
+// findLast visits each slot of c, if nobody has. Then c's end is known.
+func (l *batches) findLast(c *batch) {
+	switch {
+	case c.Last != nil:
+	case l.arena.FIFO:
+		l.turn(c)
+	default:
+		c.FindLast(&l.arena.Table)
+	}
+}
+
+// turn puts the slots of a queue's batch into the order in which they were removed. A seal finds them in the
+// opposite one.
+func (l *batches) turn(c *batch) {
+	if !l.arena.FIFO || c.turned {
+		return
+	}
+	var turned slots.Chain
+	c.Chain.Reverse(&turned, &l.arena.Table, int(c.N))
+	c.Chain, c.turned = turned, true
+}
+
 // putBack gives back slots of a run that wait again, before the others. They join the rest of their batch,
 // if that is there: a Synchronize may wait for them alone. They also join a batch that has older slots. The
 // wrong version puts them before it: then a late pin between the two delays the older slots too.
 func (l *batches) putBack(left slots.Stamped[batch]) {
+	l.came(left.Stamp, &left.Body)
 	k := l.Find(left.Stamp)
 	if k < l.Len() {
 		next := &l.Entry(k).Body
 		if next.leastStamp < left.Stamp || next.leastStamp == left.Stamp && next.number == left.Body.number {
+			l.came(l.Entry(k).Stamp, &left.Body)
+			l.turn(next)
 			join(&left.Body, next)
 			*next = left.Body
 			return
@@ -124,16 +140,13 @@ func (l *batches) putBack(left slots.Stamped[batch]) {
 // joinIfMany makes room for another batch, if there are waitingMost. It joins those that pass at
 // the same moment: between their stamps no guard stands. That costs a scan, a look at each batch,
 // and a search among them for each guard. So next time there must be twice as many, and those that
-// came meanwhile must pay for the scan.
+// came meanwhile must pay for the scan. No removal joins.
 //
 // The scan misses a Pin that has read the epoch and not yet claimed its cell. Its epoch may lie
 // between the stamps of a joined batch. Then the guard delays the whole batch, until an insertion
 // would be refused, which cuts the batch in two.
 func (l *batches) joinIfMany() {
-	if l.Len() == waitingMost {
-		l.joinAt = waitingMost // it was shorter, or may be joined again
-	}
-	if l.Len() < l.joinAt && !(l.arena.Fixed && l.Len() == cap(l.List)) {
+	if l.Len() < max(l.joinAt, waitingMost) && !l.full() {
 		return
 	}
 	l.CloseUp()
@@ -158,32 +171,56 @@ func (l *batches) joinIfMany() {
 }
 
 // joinNeighbours joins each batch to the one before it, if it is not apart from it and it is
-// possible.
+// possible. If there is no room for more batches, it makes it possible.
 func (l *batches) joinNeighbours() {
 	n := 0
+	full := l.full()
 	for k := 1; k < len(l.List); k++ {
 		into, next := &l.List[n], &l.List[k]
-		if l.apart[k/64]&(1<<(k%64)) == 0 && join(&into.Body, &next.Body) {
-			into.Stamp = next.Stamp
-			continue
+		if l.apart[k/64]&(1<<(k%64)) == 0 {
+			if full {
+				l.findLast(&into.Body)
+				l.findLast(&next.Body)
+			}
+			if join(&into.Body, &next.Body) {
+				into.Stamp = next.Stamp
+				continue
+			}
 		}
 		n++
 		l.List[n] = *next
 	}
 	clear(l.List[n+1:])
 	l.List = l.List[:n+1]
+	l.divided = 0
 }
 
-// cut cuts the first batch in two: what has passed if the oldest guard has that epoch, and the
-// rest. It visits all slots of the batch. Batches need it that were joined, or enqueued whole.
-func (l *batches) cut(oldest uint64) {
-	a, first := l.arena, l.Entry(0)
-	passed := batch{leastStamp: first.Body.leastStamp, number: first.Body.number}
-	late := batch{leastStamp: first.Stamp, number: first.Body.number}
+// divide makes batches of what has passed, if the oldest guard has that epoch, although their batches have not.
+func (l *batches) divide(oldest uint64) {
+	if oldest == l.divided || oldest == epoch.NoPin {
+		return
+	}
+	for k := 0; k < l.Len(); k++ {
+		cost.Batches(1)
+		if w := l.Entry(k); w.Body.leastStamp < oldest && oldest <= w.Stamp {
+			k += l.cut(k, oldest)
+		}
+	}
+	l.divided = oldest
+}
+
+// cut cuts batch k in two: what has passed if the oldest guard has that epoch, and the rest, which mostly is
+// the next batch then. It returns how many batches there are more. It visits all slots of the batch. The
+// parts keep their order.
+func (l *batches) cut(k int, oldest uint64) (more int) {
+	a, w := l.arena, *l.Entry(k)
+	parts := [2]batch{w.Body, w.Body} // what has passed, and the rest
+	passed, late := &parts[0], &parts[1]
+	passed.Chain, late.Chain, late.leastStamp = slots.Chain{}, slots.Chain{}, w.Stamp
 	latest := uint64(0)
-	for first.Body.N > 0 {
-		slot, i, word := first.Body.TakeFirst(&a.Table)
-		if stamp := a.Table.StampOf(i, first.Stamp); stamp < oldest {
+	for w.Body.N > 0 {
+		slot, i, word := w.Body.TakeFirst(&a.Table)
+		if stamp := a.Table.StampOf(i, w.Stamp); stamp < oldest {
 			passed.Append(slot, i, word)
 			latest = max(latest, stamp)
 		} else {
@@ -191,39 +228,43 @@ func (l *batches) cut(oldest uint64) {
 			late.leastStamp = min(late.leastStamp, stamp)
 		}
 	}
-	switch {
-	case late.N == 0: // the stamp of what was enqueued whole may be above those of all slots
-		first.Stamp, first.Body = latest, passed
-	case passed.N == 0:
-		first.Body = late
-	default:
-		first.Body = late
-		l.Insert(0, latest, passed)
+	if passed.N == 0 {
+		l.Entry(k).Body = *late
+		return 0
 	}
+	at := l.Find(latest) // it goes before all that has not passed
+	if late.N > 0 {
+		l.Entry(k).Body = *late
+		l.Insert(k, 0, batch{})
+		more = 1
+	}
+	for j := k; j > at; j-- {
+		*l.Entry(j) = *l.Entry(j - 1)
+	}
+	*l.Entry(at) = slots.Stamped[batch]{Stamp: latest, Body: *passed}
+	return more
 }
 
-// countBatch counts a batch that pays for a join.
-func (l *batches) countBatch() { l.added = min(l.added+1, maxAdded) }
-
-// maxAdded keeps added far from overflow. So many batches pay for more cells than there ever are.
-const maxAdded = 1 << 24
-
-// passed returns how many slots are in batches that have passed, if the oldest guard has that epoch. least
-// is the least stamp of a slot that waits for a guard; or epoch.NoPin if there is none. Without stamps of
-// their own, slots have the stamp of their batch.
-func (l *batches) passed(oldest uint64) (n uint32, least uint64) {
+// passed returns how many slots are in batches that have passed, by what a scan has found. least is at most
+// the stamp of each slot that waits for a guard, if those of look-ups hold some that users' guards do not; or
+// epoch.NoPin if none waits. Without stamps of their own, slots have the stamp of their batch.
+func (l *batches) passed(pins epoch.Pins) (n uint32, least uint64) {
+	least = epoch.NoPin
 	for k := range l.Len() {
 		cost.Batches(1)
-		switch w := l.Entry(k); {
-		case w.Stamp < oldest:
+		w := l.Entry(k)
+		if w.Stamp < pins.Oldest {
 			n += w.Body.N
-		case l.arena.stampPerSlot:
-			return n, w.Body.leastStamp
-		default:
-			return n, w.Stamp
+			continue
+		}
+		if least = min(least, w.Stamp); l.arena.stampPerSlot {
+			least = min(least, w.Body.leastStamp)
+		}
+		if pins.Oldest == pins.OldestGuard {
+			break
 		}
 	}
-	return n, epoch.NoPin
+	return n, least
 }
 
 // upTo reports whether a batch has slots of the seal with that number, or of one before.

@@ -155,7 +155,6 @@ func (r *resets) take(m *round) bool {
 		return false
 	}
 	r.source, r.target, r.n, r.left = s, m.target, run.Body.N, run
-	s.arena.running.Add(1)
 	m.moved = true
 	return true
 }
@@ -189,20 +188,5 @@ func (r *resets) run() {
 
 // end puts back what is left, and ends the run, under the lock.
 func (r *resets) end() {
-	r.source.arena.running.Add(-1)
 	r.source.backlog.endRun(r.n, r.left)
-}
-
-// resetsPaid returns how many Resets so many removals pay for. If Resets are under way, this call may be
-// part of one. Then it runs the slots of one run, and leaves the others to later calls.
-//
-// The wrong version lets a removal in a Reset pay as one outside. A Reset that removes one value and
-// inserts another then has a round for 64 of these, within which 256 Resets have four rounds, and so
-// on, as deep as there are runs: 600,000 Resets in one Remove from a pool of 170 slots. One Reset a
-// removal is too many as well, since the insertions run some.
-func (a *Arena) resetsPaid(removals uint32) uint32 {
-	if a.running.Load() > 0 {
-		return 0
-	}
-	return max(removals, reclaimMost)
 }

@@ -147,7 +147,9 @@ func TestRunsOfResetsAreBounded(t *testing.T) {
 	}})
 	s := r.shards[0]
 	hs := r.fill(t, s, total, number)
-	slices.Reverse(hs) // what was removed last comes first
+	for sealed := range slices.Chunk(hs, slots.SealEvery) {
+		slices.Reverse(sealed) // what was removed last comes first
+	}
 	r.leave(t, s, hs...)
 	goal := s.Goal()
 	for k := range uint64(shard.RunsMost) {

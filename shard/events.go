@@ -40,7 +40,7 @@ func insertApart[T any](a *Arena, v T) (uint64, error) {
 	published := false
 	defer func() {
 		if !published {
-			a.Abandon(k, h, Now) // OnInsert did not return
+			a.Abandon(k, h, Caller) // OnInsert did not return
 		}
 	}()
 	a.OnInsert(k, h)
@@ -68,17 +68,18 @@ func (e ending) retire() {
 }
 
 // push retires the slot when OnRemove is over. It takes the stamp anew, next to the push: what is sealed meanwhile
-// has older ones.
-//
-// The link may be old by now. It is right if limbo's top still is what was seen, or is that again: limbo did not
-// have this slot meanwhile (I4). Else shard.push writes another.
+// has older ones. The link is right if nobody has pushed or sealed since limbo's head was seen. Else shard.push
+// writes another.
 func (e ending) push() {
 	s, h := e.shard, e.h
 	a := s.arena
 	if h < a.skipBelow {
 		h = skip(a.Table.Pages(), e.slot, h, slots.Low(e.seen))
 	}
-	a.note(h)
+	if a.stampPerSlot {
+		a.Table.SetStamp(slots.Low(h), a.Domain.Stamp())
+	}
+	a.countSpent(h)
 	if !s.limbo.PushOne(e.seen, slots.Low(h)) {
 		s.push(e.slot, h, e.seen)
 		return

@@ -27,8 +27,8 @@ func (a *Arena) ClearExpired() {
 		return
 	}
 	for _, s := range list {
-		if s.limbo.Size() > 0 && s.tryLock() {
-			s.backlog.seal(&s.limbo)
+		if s.removed() > 0 && s.tryLock() {
+			s.backlog.seal(s)
 			s.unlock()
 		}
 	}
@@ -50,12 +50,9 @@ func (r *round) runByAndUnlock(s *shard, pins epoch.Pins) (unfinished bool) {
 	defer s.unlock()
 	b := &s.backlog
 	r.begin(s, nil, reclaimMost)
-	oldest := b.learnMixed(pins)
-	r.visits = b.enqueue(oldest, r.limit)
-	r.release(oldest)
-	if r.unfinished || b.unsorted() > 0 {
-		return true
+	r.releaseBelow(b.learnMixed(pins))
+	if !r.unfinished {
+		b.seal(s)
 	}
-	b.seal(&s.limbo)
-	return false
+	return r.unfinished
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"coatcheck/shard"
 	"coatcheck/shard/slots"
 )
 
@@ -37,7 +38,7 @@ func TestClearExpiredReclaimsWhatHasPassed(t *testing.T) {
 		require.Zero(t, free())
 		early.Unpin()
 		some := free()
-		require.GreaterOrEqual(t, some, n-2*slots.Batch)
+		require.GreaterOrEqual(t, some, n-slots.SealEvery)
 		require.LessOrEqual(t, some, n-1)
 		late.Unpin()
 		require.Equal(t, 2*n-1, free())
@@ -71,6 +72,24 @@ func TestClearExpiredNeedsOneCall(t *testing.T) {
 		r.arena.ClearExpired()
 		require.Zero(t, s.Pending())
 		second.Unpin()
+	}
+}
+
+// TestCollectorSealsWhatItFinds: what a cycle could not seal before its scan it seals after it. A guard that is
+// pinned later does not delay that at the next cycle.
+func TestCollectorSealsWhatItFinds(t *testing.T) {
+	for _, set := range []setup[*int]{{}, {stampPerSlot: true}, {fifo: true}} {
+		set.slots, set.zero = 2, true
+		r := newRig(t, set)
+		s := r.shards[0]
+		r.leave(t, s, r.fill(t, s, 1, pointer)...)
+		shard.CollectorRound(s)
+		require.Equal(t, 1, s.Pending())
+		require.Zero(t, s.Removed())
+		g := r.arena.Domain.Pin()
+		r.arena.ClearExpired()
+		require.Zero(t, s.Pending())
+		g.Unpin()
 	}
 }
 

@@ -44,9 +44,14 @@ func (s *shard) Met(h uint32) { s.contendAs(h) }
 
 func (s *shard) SetMisses(n uint32) { s.misses.Store(n) }
 
+// Reclaim reclaims, for target or for no insertion, and then also what was removed since the last seal. It reports
+// whether another call would move more at once.
 func (s *shard) Reclaim(target *shard) (unfinished bool) {
 	s.lock()
-	return s.reclaimAndUnlock(target, s.fill())
+	if target == nil {
+		s.backlog.seal(s)
+	}
+	return s.reclaimAndUnlock(target, true)
 }
 
 func (s *shard) Lock() { s.lock() }
@@ -90,18 +95,21 @@ func (s *shard) BacklogBytes() int64 { return s.backlog.bytes() + s.ready.bytes(
 
 func (s *shard) Scans() int { return s.scans() }
 
-// RoundPaidBy is a round for which so many removals pay.
-func (s *shard) RoundPaidBy(paid uint32) {
+// UnpaidRound is a round that scans only if removals have paid for it.
+func (s *shard) UnpaidRound() {
 	s.lock()
 	var r round
-	r.runAndUnlock(s, nil, paid)
+	r.runAndUnlock(s, nil, false)
 }
 
 // Round is one round of reclaiming, with its Resets. It returns how many slots it visited.
 func (s *shard) Round(target *shard) (visits int, unfinished bool) {
 	s.lock()
+	if target == nil {
+		s.backlog.seal(s)
+	}
 	var r round
-	r.runAndUnlock(s, target, s.fill())
+	r.runAndUnlock(s, target, true)
 	if r.resets.n > 0 {
 		r.resets.run()
 	}
@@ -114,9 +122,7 @@ type Goal = goal
 func (s *shard) Goal() *Goal {
 	s.lock()
 	defer s.unlock()
-	s.backlog.sealAll(&s.limbo)
-	defer s.arena.Domain.EndEpoch()
-	return &goal{shard: s, set: true, number: s.backlog.setGoal(&s.limbo), ended: true}
+	return &goal{shard: s, set: true, number: s.backlog.setGoal(s)}
 }
 
 func (s *shard) NewGoal() *Goal { return &goal{shard: s} }
@@ -136,18 +142,13 @@ func (g *goal) Reached() bool {
 	return g.shard.backlog.reached(g.number)
 }
 
-// Len returns how many slots wait for End. Leave is End that leaves reclaiming to others.
+// Len returns how many slots wait for End.
 func (r *Removals) Len() int { return int(r.chain.N) }
-
-func (r *Removals) Leave() {
-	r.shard.pushLimbo(&r.chain, Now)
-	r.chain = slots.Chain{}
-}
 
 // Return gives back a slot that was popped as h, as magazines do.
 func (s *shard) Return(slot *slots.Hook, h uint64) {
 	m := Magazine{arena: s.arena, shard: s, ready: []slots.Cached{slots.NewCached(slot, h)}}
-	m.giveBack(Now)
+	m.giveBack(Caller)
 }
 
 // Order returns the slots of the freelist, and then those that are ready, in the order in
@@ -197,8 +198,8 @@ func (k *Hold) SetHolders(n uint32) { k.count.Store(n) }
 
 const MostHolders = mostHolders
 
-// Stamp is note, and StampOf StampOf.
-func (a *Arena) Stamp(i uint32) { a.note(uint64(i)) }
+// Stamp gives slot i a stamp, and StampOf is StampOf.
+func (a *Arena) Stamp(i uint32) { a.Table.SetStamp(i, a.Domain.Stamp()) }
 
 func (a *Arena) StampOf(i uint32, now uint64) uint64 { return a.Table.StampOf(i, now) }
 
@@ -228,9 +229,6 @@ func (m *Magazine) Ordered() bool {
 	}
 	return m.open == at && at <= m.used || m.open == 0 && m.seals.Len() == 0
 }
-
-// Unsorted returns how many slots were removed and are in no batch.
-func (s *shard) Unsorted() int { return int(s.limbo.Size() + s.backlog.unsorted()) }
 
 // Arrays returns how many slots of the backlog are in arrays, and reports whether each chain's arrays, if
 // it has any, have its slots in its order (I14), what is ready ends with None, and batches are in the
@@ -274,3 +272,22 @@ const (
 	SpareMost  = slots.SpareMost
 	ArrayBytes = slots.ArrayBytes
 )
+
+// Removed returns how many slots were removed since the last seal.
+func (s *shard) Removed() int { return int(s.removed()) }
+
+// Seal seals what was removed, and ends no epoch.
+func (s *shard) Seal() {
+	s.lock()
+	defer s.unlock()
+	s.backlog.seal(s)
+}
+
+// CollectorRound is the round of ClearExpired in s, where what was removed could not be sealed before.
+func CollectorRound(s *Shard) {
+	s.arena.Domain.EndEpoch()
+	pins := s.arena.Domain.Scan()
+	s.lock()
+	var r round
+	r.runByAndUnlock(s, pins)
+}

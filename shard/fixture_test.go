@@ -86,7 +86,7 @@ func (r *rig[T]) tryTake(s *shard.Shard) (*slots.Hook, uint64) {
 	if slot, h := s.Fresh(); slot != nil {
 		return slot, h
 	}
-	if s.Ready() > 0 && s.Head() == slots.None {
+	if s.Head() == slots.None && s.Ready()+s.Pending() > 0 {
 		s.Reclaim(s)
 	}
 	if slot, h := s.TakeOne(); slot != nil {
@@ -116,13 +116,13 @@ func (r *rig[T]) remove(t testing.TB, s *shard.Shard, hs ...uint64) {
 	}
 }
 
-// leave removes the values of hs in s, and reclaims nothing.
+// leave is remove by chains of one slot.
 func (r *rig[T]) leave(t testing.TB, s *shard.Shard, hs ...uint64) {
 	t.Helper()
 	for _, h := range hs {
 		c := s.Removals()
 		require.True(t, c.Remove(h), "Remove(%s)", text(h))
-		c.Leave()
+		c.End()
 	}
 }
 

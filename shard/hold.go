@@ -96,7 +96,7 @@ func (h *holds) raise(k Hold) {
 }
 
 // Drop ends a hold. The last Drop of a parked slot sends the slot back to limbo. It does not
-// reclaim the slot itself, because that might call a Reset. It costs two locked instructions.
+// reclaim the slot itself. It costs two locked instructions.
 func (a *Arena) Drop(k Hold) {
 	last := k.count.Add(^uint32(0)) == slots.Parked
 	// Success makes the caller the slot's owner (I1). Failure means that a late hold has
@@ -112,7 +112,7 @@ func (a *Arena) Drop(k Hold) {
 	a.parked.Add(-1)
 	var c slots.Chain
 	c.Append(k.slot, k.index, k.slot.Word.Load())
-	a.Local(hint.Goroutine()).pushLimbo(&c, Now)
+	a.Local(hint.Goroutine()).retireLate(&c, Caller)
 }
 
 // park leaves slot i to its holders. The caller owns it, and its grace period is over. park

@@ -36,7 +36,7 @@ func TestHeldSlotStopsNoOther(t *testing.T) {
 			for _, h := range hs {
 				require.True(t, m.Remove(h))
 			}
-			m.Close(shard.Now)
+			m.Close(shard.Caller)
 		}
 		r.reclaim(t, s)
 		require.Equal(t, total-len(holds), s.Free(), "seed %d", seed)

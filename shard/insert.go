@@ -1,6 +1,8 @@
 package shard
 
 import (
+	"math"
+
 	"coatcheck/internal/atom"
 	"coatcheck/internal/hint"
 	"coatcheck/shard/slots"
@@ -33,7 +35,10 @@ func (s *shard) claim() (*slots.Hook, uint64, error) {
 		return slot, h, nil
 	}
 	slot, h, err := s.claimSlow()
-	return slot, h, s.arena.refusals.count(err)
+	if err != nil {
+		s.arena.refusals.count(err)
+	}
+	return slot, h, err
 }
 
 // claimSlow repeats only because another insertion was faster, because the arena has grown, because it
@@ -63,14 +68,14 @@ func (s *shard) claimSlow() (*slots.Hook, uint64, error) {
 	}
 }
 
-// claimUnlocked looks for a slot in s, in the other shards, and in memory that belongs to none.
+// claimUnlocked looks for a slot in s, in the other shards, and in memory that belongs to none. The caller has
+// found no slot in the freelist and in the range of s, so what waits comes first; of a queue, what was never used.
 func (s *shard) claimUnlocked() (*slots.Hook, uint64) {
 	a := s.arena
-	if slot, h := s.pop(); slot != nil {
-		return slot, h
-	}
-	if slot, h := s.takeFresh(); slot != nil {
-		return slot, h
+	if s.unworn.Load() != 0 {
+		if slot, h := s.pop(); slot != nil {
+			return slot, h
+		}
 	}
 	scans := s.scans()
 	minOthers, minOwn := slots.Batch, slots.Batch
@@ -81,6 +86,12 @@ func (s *shard) claimUnlocked() (*slots.Hook, uint64) {
 		}
 	}
 	if slot, h := s.reclaimFrom(s, minOwn, &scans); slot != nil {
+		return slot, h
+	}
+	if slot, h := s.pop(); slot != nil {
+		return slot, h
+	}
+	if slot, h := s.takeFresh(); slot != nil {
 		return slot, h
 	}
 	ahead := s.mayGoAhead()
@@ -133,8 +144,7 @@ const (
 )
 
 // scans returns how many times a search for a slot may scan the pin cells. If there are thousands
-// of guards, it returns 0 for most searches, so that one scan serves many of them, as it serves many
-// removals (reclaimPast). A search without a scan takes what the last one spoke of, and goes on to other shards
+// of guards, it returns 0 for most searches, so that one scan serves many of them. A search without a scan takes what the last one spoke of, and goes on to other shards
 // and to new memory. A scan in each would take a hundred times as long as the insertion does. An insertion
 // that would be refused scans whatever it costs.
 func (s *shard) scans() int {
@@ -155,12 +165,11 @@ func (s *shard) reclaimFrom(o *shard, n int, scans *int) (*slots.Hook, uint64) {
 	if ready == 0 && waiting < n || !o.tryLock() {
 		return nil, 0
 	}
-	paid := uint32(0) // for a scan: without, what the last one spoke of is released
-	if *scans > 0 {
+	pays := *scans > 0
+	if pays {
 		*scans--
-		paid = o.fill()
 	}
-	o.reclaimAndUnlock(s, paid)
+	o.reclaimAndUnlock(s, pays)
 	return o.recipient(s).pop()
 }
 
@@ -265,7 +274,7 @@ func (s *shard) popFree() (*slots.Hook, uint64) {
 // version asks limbo alone. A MaxLimbo below a batch then stops all growth, without any guard.
 func (s *shard) takeNeverUsed() (*slots.Hook, uint64) {
 	a := s.arena
-	for reclaimed := false; ; {
+	for least := math.MaxInt; ; {
 		changes := a.Table.Changes() // before the look
 		if slot, h := s.takeFresh(); slot != nil {
 			return slot, h
@@ -276,15 +285,18 @@ func (s *shard) takeNeverUsed() (*slots.Hook, uint64) {
 		if a.Capacity == 0 || a.Table.Left() == 0 {
 			break
 		}
-		if a.mayGrow(int64(a.Waiting())) {
+		waiting := a.Waiting()
+		if a.mayGrow(int64(waiting)) {
 			a.Table.Grow(changes)
 			continue
 		}
-		if reclaimed || s.scans() == 0 || !s.tryLock() {
+		if waiting >= least || s.scans() == 0 || !s.tryLock() {
 			break
 		}
-		s.reclaimAndUnlock(s, s.fill())
-		reclaimed = true
+		least = waiting // it must become less each time
+		if s.reclaimAndUnlock(s, true); a.Reset != nil {
+			least = 0 // no other run of Resets in this call
+		}
 	}
 	s.unworn.Store(0)
 	for k := 1; k < len(a.shards()); k++ {

@@ -358,6 +358,18 @@ func TestRefusalFindsWhatAQueueHasReady(t *testing.T) {
 	require.Equal(t, slots.Reborn(h), got)
 }
 
+// TestQueueGrowsWhileSlotsWaitForNoGuard: what waits beyond MaxLimbo, and has passed, forbids no new memory.
+func TestQueueGrowsWhileSlotsWaitForNoGuard(t *testing.T) {
+	const n = 16
+	r := newRig[uint64](t, setup[uint64]{slots: 4 * n, memory: n, capacity: 4 * n, maxLimbo: 4, fifo: true})
+	s := r.shards[0]
+	hs := r.fill(t, s, n, number)
+	r.leave(t, s, hs...)
+	_, h, err := s.Claim()
+	require.NoError(t, err)
+	require.NotContains(t, lows(hs), slots.Low(h))
+}
+
 // TestQueuePrefersOthersNewSlots: so do those that were given to another shard, whose goroutines
 // may have gone.
 func TestQueuePrefersOthersNewSlots(t *testing.T) {

@@ -33,9 +33,10 @@ const (
 // Contents shows how each of a shard's lists begins. Explored schedules check invariants on it
 // between two steps of a run.
 type Contents struct {
-	Free, Fresh, Limbo uint64         // the words
-	Lock               unsafe.Pointer // while a thread holds it, the lists below are in its hands
-	Waiting, Ready     []List
+	Free, Fresh    uint64         // the words
+	Limbo, Late    List           // by their words
+	Lock           unsafe.Pointer // while a thread holds it, the lists below are in its hands
+	Waiting, Ready []List
 }
 
 // List is a list of slots that only the holder of a lock touches, and a batch's stamp.
@@ -49,9 +50,10 @@ type List struct {
 func (a *Arena) Inspect() (contents []Contents) {
 	for _, s := range a.shards() {
 		c := Contents{
-			Free: s.free.Head.Load(), Fresh: s.fresh.Word.Load(), Limbo: s.limbo.Head.Load(),
-			Lock: unsafe.Pointer(&s.mu),
+			Free: s.free.Head.Load(), Fresh: s.fresh.Word.Load(), Lock: unsafe.Pointer(&s.mu),
 		}
+		c.Limbo.First, c.Limbo.N = s.limbo.Top()
+		c.Late.First, c.Late.N = s.late.Top()
 		add := func(l *slots.Chain, stamp uint64) {
 			if l.N > 0 {
 				c.Waiting = append(c.Waiting, List{l.Top(), l.N, stamp, l.Arrays.Indexes()})
@@ -62,8 +64,6 @@ func (a *Arena) Inspect() (contents []Contents) {
 			w := b.waiting.Entry(k)
 			add(&w.Body.Chain, w.Stamp)
 		}
-		add(&b.turned, b.sealed.Stamp)
-		add(&b.sealed.Body.Chain, b.sealed.Stamp)
 		for _, r := range s.ready.chains {
 			c.Ready = append(c.Ready, List{r.Top(), r.N, 0, r.Arrays.Indexes()})
 		}

@@ -135,10 +135,7 @@ func (m *Magazine) claim() (*slots.Hook, uint64, error) {
 		return s.claimSlow()
 	}
 	if m.used-m.start >= m.batch/2 && m.used > m.start {
-		m.refillReady()
-		m.mustBeOpen()
-		// A Reset that ran in refillReady may have used the magazine, and filled it.
-		if m.HasNext() {
+		if m.refillReady(); m.HasNext() {
 			m.noteInTime()
 			return m.claim()
 		}
@@ -295,22 +292,15 @@ func (m *Magazine) passOn(h uint64) {
 	// Limbo's top is not this slot, which is the magazine's (I4).
 	seen := s.limbo.Head.Load()
 	slot.Set(slots.Vacated(h, slots.Low(seen)))
-	s.retire(slot, h, seen) // a Reset may use the magazine
+	s.retire(slot, h, seen)
 }
 
 // removeSlow is Remove if the bag is full, the view is too short or not current, or h is not
-// live. It corrects what it can and calls Remove again, or removes by the arena. A Reset runs after
-// the removal: it may panic.
+// live. It corrects what it can and calls Remove again, or removes by the arena.
 func (m *Magazine) removeSlow(h uint64) bool {
 	m.mustBeOpen()
-	full := m.reach > 0 && m.used == len(m.bag)
-	switch {
-	case full && m.arena.Reset == nil:
+	if m.reach > 0 && m.used == len(m.bag) {
 		m.refillReady()
-	case full:
-		c := m.emptyBag()
-		oldSize, newSize := m.shard.pushLimbo(&c, Now)
-		defer m.shard.reclaimPast(oldSize, newSize)
 	}
 	m.refresh()
 	switch {
@@ -338,19 +328,18 @@ func (m *Magazine) Taker(h uint64) *shard {
 // because the table from before the removal might show a page that was given up.
 func (m *Magazine) Last() *slots.Hook { return m.bag[m.used-1].Slot() }
 
-// Flush gives all slots back. It waits for the shard's lock, and may run a Reset. It panics if
-// the magazine is closed.
+// Flush gives all slots back. It waits for the shard's lock. It panics if the magazine is closed.
 func (m *Magazine) Flush() {
 	m.mustBeOpen()
-	c := m.empty(Now)
+	c := m.empty(Caller)
 	m.setReach(m.initialReach())
 	m.overflowed = false
 	m.bag = slices.Grow(m.bag[:0], m.batch)[:m.batch]
-	m.shard.retireChain(&c, Now)
+	m.shard.retireLate(&c, Caller)
 }
 
 // empty gives back the slots that are ready, and returns those in the bag.
-func (m *Magazine) empty(mode ReclaimMode) slots.Chain {
-	m.giveBack(mode)
+func (m *Magazine) empty(who Retirer) slots.Chain {
+	m.giveBack(who)
 	return m.emptyBag()
 }

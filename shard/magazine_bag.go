@@ -19,8 +19,8 @@ import (
 // without parts would wait for a guard as a whole. A burst that fits into the bag costs half.
 
 // refillReady makes the parts that have passed ready. If the magazine has enough slots, or the arena
-// has a Reset, it sends the bag to limbo: a Reset may panic, or use the magazine, and limbo
-// allows for that. A Reset may have closed the magazine when refillReady returns.
+// has a Reset, it sends the bag to limbo: a Reset may panic, or use the magazine, and what fetches from limbo
+// allows for that.
 func (m *Magazine) refillReady() {
 	a := m.arena
 	m.seal()
@@ -121,7 +121,7 @@ func (m *Magazine) makeRoom() {
 // seen them. They may have been in a freelist with their
 // generations, and must not enter one with these again (I5), so each burns a life. It waits for
 // the shard's lock.
-func (m *Magazine) giveBack(mode ReclaimMode) {
+func (m *Magazine) giveBack(who Retirer) {
 	var c slots.Chain
 	for i := len(m.ready) - 1; i >= 0; i-- { // the one used last on top
 		k := &m.ready[i]
@@ -130,7 +130,7 @@ func (m *Magazine) giveBack(mode ReclaimMode) {
 		}
 	}
 	m.ready = m.ready[:0]
-	defer m.arena.waiters.wakeAfter(mode) // also if c is empty: the last slots may be exhausted
+	defer m.arena.waiters.wakeAfter(who) // also if c is empty: the last slots may be exhausted
 	if c.N > 0 {
 		m.shard.lock()
 		defer m.shard.unlock()
@@ -160,11 +160,11 @@ func (m *Magazine) emptyBag() (c slots.Chain) {
 	return c
 }
 
-// retireBag sends the bag to the shard's limbo. It may run a Reset, which finds the bag empty.
+// retireBag sends the bag to the shard's limbo.
 func (m *Magazine) retireBag() {
 	if !m.retireByArrays() {
 		c := m.emptyBag()
-		m.shard.retireChain(&c, Now)
+		m.shard.retireLate(&c, Caller)
 	}
 }
 
@@ -185,9 +185,9 @@ func (m *Magazine) retireByArrays() bool {
 	arrays := s.ready.arraysOf(m.bag[m.start:m.used])
 	c := m.emptyBag()
 	c.Arrays = arrays
-	paid := s.backlog.retire(stamp, leastStamp, c)
+	s.backlog.retire(stamp, leastStamp, c)
+	s.unlock()
 	m.arena.waiters.wake()
-	s.reclaimAndUnlock(nil, paid)
 	return true
 }
 

@@ -40,14 +40,13 @@ func (a *Arena) NewMagazine() *Magazine {
 	return m
 }
 
-// Close is like Flush, but closes the magazine before a Reset runs, so that no Reset fills it
-// again.
-func (m *Magazine) Close(mode ReclaimMode) {
-	s, c := m.shard, m.empty(mode)
+// Close is like Flush, and closes the magazine.
+func (m *Magazine) Close(who Retirer) {
+	s, c := m.shard, m.empty(who)
 	m.setReach(0)
 	s.arena.magazines.remove(m)
 	*m = Magazine{}
-	s.retireChain(&c, mode)
+	s.retireLate(&c, who)
 }
 
 // magazines is what an arena knows of its magazines.

@@ -41,10 +41,12 @@ type order struct {
 
 	account account
 
-	free, turned, limbo places
-	sealed              queued
-	ready               []places
-	waiting             []queued
+	pushed   uint64 // of limbo: how many were pushed, modulo SealEvery
+	floorAge uint64 // what comes into limbo has at least the stamp with that age
+
+	free, limbo, late places
+	ready             []places
+	waiting           []queued
 }
 
 // account is what has paid for scans and for joins, and what the last scan has told.
@@ -56,19 +58,15 @@ type account struct {
 }
 
 const (
-	isMixed = 1 << iota
-	isNewer
+	isMixed   = 1 << iota
 	foundNone // the last scan found no guard: oldest is of no use
 	allFlags
 )
 
-// record notes what a Frontier knows, and whether the last seal is newer than its scan.
-func (c *account) record(r *recorder, k epoch.Findings, newer bool) {
+// record notes what a Frontier knows.
+func (c *account) record(r *recorder, k epoch.Findings) {
 	if k.Mixed {
 		c.flags |= isMixed
-	}
-	if newer {
-		c.flags |= isNewer
 	}
 	if k.Oldest == epoch.NoPin {
 		c.flags |= foundNone
@@ -102,22 +100,12 @@ type place struct{ index, generation, age uint64 }
 type queued struct {
 	places
 	age, leastAge, number uint64
-}
-
-// batches are those that have stamps.
-func (o *order) batches() (list []*queued) {
-	if len(o.sealed.slots)+len(o.turned.slots) > 0 {
-		list = append(list, &o.sealed)
-	}
-	for k := range o.waiting {
-		list = append(list, &o.waiting[k])
-	}
-	return list
+	turned                uint64 // 1 if it is
 }
 
 // removed are the lists of slots that wait for their grace period.
 func (o *order) removed() []*places {
-	list := []*places{&o.limbo, &o.turned, &o.sealed.places}
+	list := []*places{&o.limbo, &o.late}
 	for k := range o.waiting {
 		list = append(list, &o.waiting[k].places)
 	}
@@ -169,27 +157,26 @@ func (c *scribe) list(l *places) {
 }
 
 func (c *scribe) queue(q *queued) {
-	c.numbers(&q.age, &q.leastAge, &q.number)
+	c.numbers(&q.age, &q.leastAge, &q.number, &q.turned)
 	c.list(&q.places)
 }
 
 func (c *scribe) order(o *order) {
-	c.numbers(&o.sizes, &o.kind, &o.next, &o.stamped, &o.stub, &o.unworn, &o.searches, &o.joinAt, &o.seals)
+	c.numbers(&o.sizes, &o.kind, &o.next, &o.stamped, &o.stub, &o.unworn, &o.searches, &o.joinAt, &o.seals, &o.pushed, &o.floorAge)
 	for _, slice := range []*[]uint64{&o.fresh, &o.again, &o.gone, &o.unused} {
 		count(c, slice, 1)
 		for k := range *slice {
 			c.numbers(&(*slice)[k])
 		}
 	}
-	for _, l := range []*places{&o.free, &o.turned, &o.limbo} {
+	for _, l := range []*places{&o.free, &o.limbo, &o.late} {
 		c.list(l)
 	}
-	c.queue(&o.sealed)
 	count(c, &o.ready, 2)
 	for k := range o.ready {
 		c.list(&o.ready[k])
 	}
-	count(c, &o.waiting, 5)
+	count(c, &o.waiting, 6)
 	for k := range o.waiting {
 		c.queue(&o.waiting[k])
 	}
@@ -227,8 +214,8 @@ func (a *Arena) Order() []byte {
 	}
 	r := recorder{arena: a, now: now, ok: true}
 	o.free = r.places(slots.Low(s.free.Head.Load()), math.MaxUint32, nil)
-	limbo := s.limbo.Head.Load() // observes (P6)
-	o.limbo = r.places(slots.Low(limbo), slots.Generation(limbo), &now)
+	o.limbo, o.late = r.removed(&s.limbo), r.removed(&s.late)
+	o.pushed = uint64(s.limbo.Pushed())
 	s.ready.record(&r, &o)
 	s.backlog.record(&r, &o)
 	o.account.saved = uint64(s.savings.Saved())
@@ -286,7 +273,17 @@ func (r *recorder) chain(c *slots.Chain, latest *uint64) places {
 }
 
 func (r *recorder) queued(b *slots.Stamped[batch]) queued {
-	return queued{r.chain(&b.Body.Chain, &b.Stamp), r.now - b.Stamp, r.now - b.Body.leastStamp, b.Body.number}
+	q := queued{places: r.chain(&b.Body.Chain, &b.Stamp), age: r.now - b.Stamp, leastAge: r.now - b.Body.leastStamp, number: b.Body.number}
+	if b.Body.turned {
+		q.turned = 1
+	}
+	return q
+}
+
+// removed returns the slots of limbo, or of what came late.
+func (r *recorder) removed(l *slots.Limbo) places {
+	first, n := l.Top()
+	return r.places(first, n, &r.now)
 }
 
 func (r *recorder) table(o *order) {

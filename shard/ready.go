@@ -25,6 +25,9 @@ func (r *ready) init(fixed bool) {
 // empty reports whether no slot is ready.
 func (r *ready) empty() bool { return len(r.chains) == 0 }
 
+// full reports whether no other chain can be made ready.
+func (r *ready) full() bool { return len(r.chains) >= readyMost }
+
 // refill gives an empty freelist what is ready, of which there is some: of a queue all, of a stack what
 // was removed last. It reports whether it did.
 func (r *ready) refill(free *slots.Stack, t *slots.Table) bool {
@@ -120,16 +123,14 @@ func (r *ready) takeByArrays(dst []slots.Cached, t *slots.Table) (n int) {
 }
 
 // takeAll takes out all that is ready, and the arrays. It calls each with the first slot of each list, in
-// the order in which they would be handed out, and returns how many bytes the arrays had.
-func (r *ready) takeAll(each func(first uint32)) (bytes int64) {
-	bytes = r.arrayBytes()
+// the order in which they would be handed out.
+func (r *ready) takeAll(each func(first uint32)) {
 	for k := range r.chains {
 		each(slots.Low(r.chains[len(r.chains)-1-k].First))
 	}
 	clear(r.chains)
 	r.chains = r.chains[:0]
 	r.spare = slots.SpareArrays{}
-	return bytes
 }
 
 // arraysOf returns arrays of the slots of a bag.
@@ -143,14 +144,9 @@ func (r *ready) size() (n uint32) {
 	return n
 }
 
-// bytes returns the memory of the lists.
+// bytes returns the memory of the lists, and of the arrays of what is ready and of spare ones.
 func (r *ready) bytes() int64 {
-	return r.arrayBytes() + int64(cap(r.chains))*int64(unsafe.Sizeof(slots.Chain{}))
-}
-
-// arrayBytes returns the memory of the arrays of what is ready, and of spare ones.
-func (r *ready) arrayBytes() int64 {
-	n := int64(r.spare.N) * slots.ArrayBytes
+	n := int64(cap(r.chains))*int64(unsafe.Sizeof(slots.Chain{})) + int64(r.spare.N)*slots.ArrayBytes
 	for k := range r.chains {
 		n += r.chains[k].Arrays.Bytes()
 	}

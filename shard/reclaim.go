@@ -10,22 +10,19 @@ import (
 //
 //	limbo ──▶ backlog: waits for its grace period ──▶ recycle ──▶ ready, freelist
 //
-// It goes in rounds. The goroutine that runs one holds the shard's lock, and runs no user code
-// meanwhile. A removal that completes a batch tries the lock, and goes on without it if another
-// goroutine has it. So a preempted holder delays its shard, and no removal. An insertion that
-// would otherwise add a page or be refused, Synchronize, Trim, and a Worker that gives slots back wait
-// for it.
+// Removals push, and whoever wants a slot fetches: an insertion that finds no vacant slot, Synchronize, Trim, and
+// the garbage collector's cycle. It goes in rounds. The goroutine that runs one holds the shard's lock, and runs
+// no user code meanwhile. A removal never waits for it. An insertion that would otherwise add a page or be
+// refused, Synchronize, Trim, and a Worker that gives slots back do.
 //
 // The naive way lets each goroutine claim sealed batches without a lock. Then lists fill while
 // an insertion looks for a slot, and it cannot tell a full pool from one whose slots move.
 //
 // A round stops after a number of visits, and says that there is more. So a backlog is spread
-// over many calls, and the longest Remove does not depend on what waits.
+// over many calls, and the longest Insert does not depend on what waits.
 
-// reclaimMost is how many slots a round visits before it stops, for each batch of removals that pays
-// for it. A greater one would make the longest Remove longer. A slot is visited at most three times:
-// reversed, put into its batch of one stamp, and recycled. So it must be above three batches, or a
-// backlog would not shrink.
+// reclaimMost is how many slots a round visits before it stops, unless its scan costs more. A greater one would
+// make the longest Insert longer.
 const reclaimMost = 4 * slots.Batch
 
 // tryLock is lock that fails if another goroutine has the lock.
@@ -51,23 +48,13 @@ func (s *shard) unlock() {
 	s.mu.Unlock()
 }
 
-// reclaimAndUnlock moves slots from limbo to the freelist of target, or of their home if target is nil;
-// under FIFO, to the shard's own. The caller holds the lock, and loses it. So many removals pay for the
-// round. If none do, it has no scan. Where it finds Resets to run, it goes on to the next ones. It reports
-// whether another call would move more at once.
-func (s *shard) reclaimAndUnlock(target *shard, paid uint32) (unfinished bool) {
-	limit := s.arena.resetsPaid(paid)
+// reclaimAndUnlock makes a round for target (run), and runs the Resets that it has found. It reports whether
+// another one would move more at once.
+func (s *shard) reclaimAndUnlock(target *shard, scans bool) (unfinished bool) {
 	var r round
-	if paid > 0 {
-		r.runAndUnlock(s, target, paid)
-	} else {
-		r.nextAndUnlock(s, target)
-	}
-	for n := uint32(0); r.resets.n > 0; r.nextAndUnlock(s, target) {
+	r.runAndUnlock(s, target, scans)
+	if r.resets.n > 0 {
 		r.resets.run()
-		if n += r.resets.n; !r.unfinished || n >= limit || !s.tryLock() {
-			break
-		}
 	}
 	return r.unfinished
 }
@@ -94,7 +81,6 @@ type round struct {
 	recycler recycler
 	resets   resets // slots for which Reset must be called, without the lock
 
-	scope scope
 	limit int // how many slots it may visit
 
 	moved      bool // slots came free, or left for Resets
@@ -102,56 +88,70 @@ type round struct {
 	visits     int
 }
 
-// scope selects which waiting slots a round examines.
-type scope uint8
-
-const (
-	prefix     scope = iota // batches that have passed whole
-	everything              // also a batch of which a part may have passed
-)
-
-func (r *round) runAndUnlock(s, target *shard, paid uint32) {
+func (r *round) runAndUnlock(s, target *shard, scans bool) {
 	defer s.unlock()
-	r.run(s, target, paid)
-	r.unfinished = r.unfinished || s.backlog.unsorted() > 0
+	r.run(s, target, scans)
 }
 
-// nextAndUnlock releases what the last scan spoke of, or takes the next of these slots for Resets.
-//
-// The wrong version makes another round, or leaves these slots to the next call that scans. Then each
-// sixteen Resets cost a scan.
-func (r *round) nextAndUnlock(s, target *shard) {
-	defer s.unlock()
-	*r = round{}
-	r.begin(s, target, visitsFor(slots.Batch))
-	r.release(s.backlog.known())
-	r.unfinished = s.backlog.unsorted() > 0 || r.unfinished
-}
-
-// run releases what has passed and seals what has gathered. The caller holds the lock of s, and runs
-// r.resets without it.
+// run moves slots from limbo to the freelist of target, or of their home if target is nil; under FIFO, to the
+// shard's own. The caller holds the lock of s, and runs r.resets without it. Removed slots pay for scans. If
+// scans is true, the caller pays for two.
 //
 // An empty freelist gets what is ready before. The wrong order gives it the few slots that were
 // sealed just now. Then it is empty again soon, and what is ready stays.
 //
-// What was sealed just now and has not passed stays sealed until the next round. Mostly it has
-// passed as a whole by then, and no slot need be visited. An insertion that has got nothing does
-// not wait for that.
-func (r *round) run(s, target *shard, paid uint32) {
-	r.begin(s, target, visitsFor(paid))
+// For an insertion, what the last scan spoke of comes before another scan. What was sealed just now waits for
+// the next round, unless the insertion has got nothing.
+func (r *round) run(s, target *shard, scans bool) {
 	b := &s.backlog
-	b.payScans(paid)
-	waited := b.size() > 0
-	if waited {
-		var oldest uint64
-		oldest, r.visits = b.sortAll(r.limit)
-		r.release(oldest)
+	price := 0
+	if scans {
+		price = b.scanPrice()
+		b.payTwice(price)
 	}
-	if b.seal(&s.limbo) && (!waited || target != nil && !r.moved && !b.blocked()) {
-		if oldest, _ := b.oldest(); target != nil || b.sealedBelow(oldest) { // after the seal: it speaks of what was unlinked before
-			r.visits += b.sort(oldest, r.limit-r.visits)
-			r.release(oldest)
+	r.begin(s, target, max(reclaimMost, price))
+	paid := scans || b.paid(s.removed())
+	switch {
+	case b.size() > 0 && target == nil:
+		r.releaseBelow(b.oldest())
+	case b.size() > 0:
+		if r.release(b.known()); r.moved || !paid {
+			return
 		}
+		r.release(b.oldest())
+		if !r.moved && !b.blocked() && b.hasRoom() && b.seal(s) {
+			r.release(b.oldest()) // after the seal: it speaks of what was unlinked before
+		}
+	case paid:
+		r.passAsItIs()
+	}
+}
+
+// passAsItIs passes what was removed, and makes what is left wait. Mostly nothing waits, and all has passed.
+//
+// Without this way a pair of Insert and Remove takes 3 more instructions, of some 170.
+func (r *round) passAsItIs() {
+	s, b := r.source, &r.source.backlog
+	a := s.arena
+	if a.FIFO || a.Reset != nil || s.late.Size() > 0 {
+		if b.seal(s) {
+			r.releaseBelow(b.oldest())
+		}
+		return
+	}
+	w := b.take(s)
+	if w.Body.N == 0 {
+		return
+	}
+	oldest := b.oldestFor(w.Stamp) // after it was taken: the scan speaks of what was unlinked before
+	if w.Stamp < oldest {
+		r.recycler = a.recycler() // observes (P7)
+		r.pass(&w.Body.Chain)
+		r.deliver()
+	}
+	if w.Body.N > 0 {
+		b.add(w.Stamp, &w.Body)
+		r.releaseBelow(oldest)
 	}
 }
 
@@ -162,16 +162,22 @@ func (r *round) refuse(s, target *shard, pins epoch.Pins) {
 	s.unworn.Store(0) // the arena has no slot that was never used, or may not make it
 	r.begin(s, target, reclaimMost)
 	s.backlog.learn(pins)
-	r.scope = everything
+	s.backlog.divide(pins.Oldest)
 	r.release(pins.Oldest)
 }
 
-// visitsFor returns how many slots a round may visit that so many removals pay for.
-func visitsFor(paid uint32) uint32 { return paid * (reclaimMost / slots.Batch) }
-
-func (r *round) begin(s, target *shard, limit uint32) {
-	r.source, r.target, r.limit = s, target, int(limit)
+func (r *round) begin(s, target *shard, limit int) {
+	r.source, r.target, r.limit = s, target, limit
 	r.moved = s.refill(target)
+}
+
+// releaseBelow is release. Who fetches for no insertion, but for all that has passed, gets it also out of batches
+// that have not.
+func (r *round) releaseBelow(oldest uint64) {
+	if r.target == nil {
+		r.source.backlog.divide(oldest)
+	}
+	r.release(oldest)
 }
 
 // release moves the batches that have passed, if the oldest guard has that epoch.
@@ -179,11 +185,12 @@ func (r *round) release(oldest uint64) {
 	a, b := r.source.arena, &r.source.backlog
 	r.recycler = a.recycler() // observes (P7)
 	for r.resets.n == 0 {
-		passed := b.step(oldest, r.scope == everything)
+		passed := b.step(oldest)
 		if passed == nil {
 			break
 		}
-		if r.visits >= r.limit {
+		// An insertion that has got slots does not visit others to make room among what is ready.
+		if r.visits >= r.limit || r.target != nil && r.moved && r.source.ready.full() {
 			r.unfinished = true
 			break
 		}
@@ -230,8 +237,8 @@ func (r *round) pass(c *slots.Chain) {
 		}
 	}
 	if whole {
+		r.visits += int(min(c.N, slots.Batch)) // as many batches may have passed as slots, and each costs cache misses
 		*c = slots.Chain{}
-		r.visits++ // as many batches may have passed as slots
 		return
 	}
 	r.passSlots(c, asIs, r.limit)
@@ -333,4 +340,5 @@ func (d *delivery) deliver() {
 		d.homeShard.free.Push(&d.home)
 		s.free.Push(&d.otherHome)
 	}
+	d.home, d.otherHome = slots.Chain{}, slots.Chain{}
 }

@@ -26,7 +26,11 @@ func TestReadyChainsWaitForAnEmptyList(t *testing.T) {
 	some := func(n int) []uint64 { // removes them, and says what is handed out first
 		next := hs[:n]
 		hs = hs[n:]
-		r.leave(t, s, next...)
+		c := s.Removals()
+		for _, h := range next {
+			require.True(t, c.Remove(h), "the value should be live")
+		}
+		c.End() // so that one seal takes all
 		s.Reclaim(s)
 		next = slices.Clone(next)
 		slices.Reverse(next)
@@ -72,10 +76,14 @@ func TestFewSlotsDoNotComeBackOneByOne(t *testing.T) {
 		r := newRig[uint64](t, setup[uint64]{slots: 8 * n, memory: 4 * n})
 		s := r.shards[0]
 		hs := r.fill(t, s, 2*n+1, number)
-		r.remove(t, s, hs[:2*n]...)
+		for range 2 {
+			r.remove(t, s, hs[:n]...)
+			s.Reclaim(s)
+			hs = hs[n:]
+		}
 		require.Len(t, s.PopRun(n), n)
 		require.Equal(t, n, s.Ready())
-		r.remove(t, s, hs[2*n])
+		r.remove(t, s, hs[0])
 		require.Less(t, pairs(r, s), 64)
 	})
 	t.Run("others", func(t *testing.T) {
@@ -173,7 +181,7 @@ func TestSlotsThatComeLateKeepTheirPlace(t *testing.T) {
 		r.remove(t, s, hs[0])
 		s.Reclaim(nil)
 		require.Equal(t, 1, s.Pending())
-		m.Close(shard.Deferred)
+		m.Close(shard.Collector)
 		for _, k := range held {
 			r.arena.Drop(k)
 		}
@@ -195,17 +203,16 @@ func TestSlotsThatComeLateKeepTheirPlace(t *testing.T) {
 	}
 }
 
-// TestSealWaitsForTheOneBefore: limbo is sealed when all of the seal before is in its batch.
-func TestSealWaitsForTheOneBefore(t *testing.T) {
+// TestQueueKeepsItsOrder, by whichever steps slots come back.
+func TestQueueKeepsItsOrder(t *testing.T) {
 	const n = 2*shard.ReclaimMost + 2
 	r := newRig[uint64](t, setup[uint64]{slots: n, fifo: true})
 	s := r.shards[0]
 	hs := r.fill(t, s, n, number)
 	r.leave(t, s, hs[1:]...)
-	_, more := s.Round(nil)
-	require.True(t, more, "the next round leaves one that is not reversed")
+	s.Round(nil)
 	r.leave(t, s, hs[0])
-	for more {
+	for more := true; more; {
 		_, more = s.Round(nil)
 	}
 	require.Equal(t, n, s.Free()+s.Pending())
@@ -369,10 +376,9 @@ func TestBatchThatPassesWholeIsAVisit(t *testing.T) {
 	for _, h := range r.fill(t, s, n, number) {
 		guards = append(guards, r.arena.Domain.Pin())
 		r.leave(t, s, h)
+		s.Round(nil) // seals it
 	}
-	for s.Batches() < n {
-		s.Round(nil)
-	}
+	require.Equal(t, n, s.Batches())
 	for _, g := range guards {
 		g.Unpin()
 	}
@@ -387,54 +393,210 @@ func TestBatchThatPassesWholeIsAVisit(t *testing.T) {
 	require.Equal(t, n, s.Free())
 }
 
-// TestPushesThatDidNotGetTheLockArePaidFor: while another goroutine has the lock, removals pay for no
-// round. Later ones pay for theirs, until no more waits than always does.
-func TestPushesThatDidNotGetTheLockArePaidFor(t *testing.T) {
-	const n = 40 * slots.Batch
-	r := newRig[uint64](t, setup[uint64]{slots: n, stampPerSlot: true})
+// TestRemovalsSeal: one removal in SealEvery seals what waits, so that a guard which is pinned later does not
+// delay that. Each removal waits for no lock. What could not be sealed in time is sealed by a later one.
+func TestRemovalsSeal(t *testing.T) {
+	const n = 8 * slots.SealEvery
+	for _, chains := range []bool{false, true} {
+		r := newRig[uint64](t, setup[uint64]{slots: n})
+		s := r.shards[0]
+		hs := r.fill(t, s, n, number)
+		remove := r.remove
+		if chains {
+			remove = r.leave
+		}
+		remove(t, s, hs[:slots.SealEvery-1]...)
+		require.Zero(t, s.Seals())
+		remove(t, s, hs[slots.SealEvery-1])
+		require.EqualValues(t, 1, s.Seals())
+		require.Zero(t, s.Removed())
+		s.Lock()
+		remove(t, s, hs[slots.SealEvery:3*slots.SealEvery]...)
+		s.Unlock()
+		require.Equal(t, 2*slots.SealEvery, s.Removed())
+		remove(t, s, hs[3*slots.SealEvery:4*slots.SealEvery]...)
+		require.EqualValues(t, 2, s.Seals())
+		g := r.arena.Domain.Pin()
+		remove(t, s, hs[4*slots.SealEvery:]...)
+		for s.Reclaim(s) {
+		}
+		require.Equal(t, n/2, s.Free())
+		g.Unpin()
+	}
+}
+
+// TestRemovalThatMeetsAnotherSeals: a removal whose push fails goes by the count of the push that succeeds.
+func TestRemovalThatMeetsAnotherSeals(t *testing.T) {
+	r := newRig[uint64](t, setup[uint64]{slots: slots.SealEvery})
 	s := r.shards[0]
-	hs := r.fill(t, s, n, number)
-	k, ok := r.arena.Hold(hs[n-1]) // so that each slot is visited
-	require.True(t, ok, "the value should be live")
-	defer r.arena.Drop(k)
-	g := r.arena.Domain.Pin()
-	defer g.Unpin()
-	s.Lock()
-	r.remove(t, s, hs[:n/2]...)
-	s.Unlock()
-	before := s.Unsorted()
-	require.EqualValues(t, n/2, before)
-	for i, h := range hs[n/2 : n-slots.Batch] {
-		r.remove(t, s, h)
-		if s.Unsorted() <= 2*slots.Batch {
-			require.Less(t, i, n/4)
-			return
+	hs := r.fill(t, s, slots.SealEvery, number)
+	r.remove(t, s, hs[2:]...)
+	slot, seen := s.Unlink(hs[0])
+	r.remove(t, s, hs[1])
+	s.Retire(slot, hs[0], seen)
+	require.EqualValues(t, 1, s.Seals())
+	require.Zero(t, s.Removed())
+}
+
+// TestBatchesAreCutForWhoeverFetches: a guard stands within a batch. Who reclaims for no insertion gets what was
+// removed before it, and the rest passes in the order of removals.
+func TestBatchesAreCutForWhoeverFetches(t *testing.T) {
+	const n = 40
+	for _, fetch := range []func(a *shard.Arena){
+		(*shard.Arena).ClearExpired,
+		func(a *shard.Arena) { require.ErrorIs(t, a.Synchronize(testkit.Done()), context.Canceled) },
+		func(a *shard.Arena) { a.Trim() },
+	} {
+		for _, fifo := range []bool{false, true} {
+			r := newRig[uint64](t, setup[uint64]{slots: n + 1, stampPerSlot: true, fifo: fifo})
+			s := r.shards[0]
+			hs := r.fill(t, s, n+1, number) // the last keeps its page
+			r.remove(t, s, hs[:n/2]...)
+			g := r.arena.Domain.Pin()
+			r.remove(t, s, hs[n/2:n]...)
+			fetch(&r.arena)
+			require.Equal(t, n/2, s.Pending())
+			g.Unpin()
+			r.reclaim(t, s)
+			if order, _ := s.Order(); fifo {
+				require.Equal(t, lows(hs[n/2:n]), order[len(order)-n/2:], "Trim may give up the others' pages")
+			}
 		}
 	}
-	t.Fatalf("%d slots are not sorted", s.Unsorted())
+}
+
+// TestWhatComesLateIsCutOffBeforeWhatWaits: slots that Refs let go behind batches that a guard delays.
+func TestWhatComesLateIsCutOffBeforeWhatWaits(t *testing.T) {
+	r := newRig[uint64](t, setup[uint64]{slots: 8, stampPerSlot: true})
+	s := r.shards[0]
+	hs := r.fill(t, s, 8, number)
+	var held []shard.Hold
+	for _, h := range hs[:3] {
+		k, _ := r.arena.Hold(h)
+		held = append(held, k)
+		r.remove(t, s, h)
+	}
+	s.Reclaim(nil) // they are parked
+	g := r.arena.Domain.Pin()
+	defer g.Unpin()
+	r.remove(t, s, hs[3])
+	s.Seal()
+	r.advance()
+	r.remove(t, s, hs[4])
+	for _, k := range held {
+		r.arena.Drop(k)
+	}
+	s.Reclaim(nil)
+	require.Equal(t, 3, s.Free())
+	require.Equal(t, 2, s.Pending())
+}
+
+// TestQueueKeepsItsOrderWhereBatchesMeet: a batch of few slots and a longer one have the same stamp.
+func TestQueueKeepsItsOrderWhereBatchesMeet(t *testing.T) {
+	const n = 3 * shard.SpliceLeast
+	r := newRig[uint64](t, setup[uint64]{slots: n, fifo: true})
+	s := r.shards[0]
+	hs := r.fill(t, s, n, number)
+	for _, part := range [][]uint64{hs[:3], hs[3 : n-3], hs[n-3:]} {
+		r.leave(t, s, part...)
+		s.Seal()
+	}
+	r.reclaim(t, s)
+	order, _ := s.Order()
+	require.Equal(t, lows(hs), order)
+}
+
+// manyGuards pins thousands of guards, so that a search does not pay for a scan.
+func (r *rig[T]) manyGuards(t testing.TB) {
+	for range 5000 {
+		r.arena.Domain.Pin()
+	}
+	require.Greater(t, r.arena.Domain.Scanned(), 5000)
+}
+
+// TestSearchWithoutAScanTakesWhatTheLastOneSpokeOf, before it takes new memory.
+func TestSearchWithoutAScanTakesWhatTheLastOneSpokeOf(t *testing.T) {
+	const n = shard.ReclaimMost + 2*slots.Batch // too few to pay for a scan
+	r := newRig(t, setup[*int]{slots: 2 * n, memory: n, zero: true})
+	s := r.shards[0]
+	hs := r.fill(t, s, n, pointer)
+	g := r.arena.Domain.Pin()
+	r.leave(t, s, hs...)
+	s.Seal()
+	g.Unpin()
+	_, unfinished := s.Round(s)
+	require.True(t, unfinished)
+	require.NotEmpty(t, drain(s))
+	r.manyGuards(t)
+	_, h, err := s.Claim()
+	require.NoError(t, err)
+	require.Contains(t, lows(hs), slots.Low(h))
+}
+
+// TestSearchWithoutAScanSealsNothing: otherwise each of many such searches makes a batch.
+func TestSearchWithoutAScanSealsNothing(t *testing.T) {
+	const n = slots.Batch + 1
+	r := newRig[uint64](t, setup[uint64]{slots: 3 * n, memory: n})
+	s := r.shards[0]
+	hs := r.fill(t, s, n, number)
+	r.manyGuards(t)
+	r.leave(t, s, hs...)
+	_, h, err := s.Claim()
+	require.NoError(t, err)
+	require.NotContains(t, lows(hs), slots.Low(h))
+	require.Zero(t, s.Seals())
+	require.Equal(t, n, s.Removed())
+}
+
+// TestRemovalsPayForScans: where a search does not pay for a scan, the slots that were removed do.
+func TestRemovalsPayForScans(t *testing.T) {
+	const n = slots.SealEvery - 1
+	for _, set := range []setup[uint64]{{}, {stampPerSlot: true}, {fifo: true}} {
+		set.slots = n
+		r := newRig(t, set)
+		s, d := r.shards[0], r.arena.Domain
+		hs := r.fill(t, s, n, number)
+		var guards []epoch.Guard
+		for d.Scanned() < 4*slots.Batch {
+			guards = append(guards, d.Pin())
+		}
+		for _, g := range guards {
+			g.Unpin()
+		}
+		r.leave(t, s, hs[0])
+		s.UnpaidRound()
+		require.Equal(t, 1, s.Pending(), "one slot pays for no scan")
+		r.leave(t, s, hs[1:]...)
+		s.UnpaidRound()
+		require.Zero(t, s.Pending())
+	}
 }
 
 // TestSealedSlotsDoNotPassByAnEarlierScan: a scan finds no guard, and then thousands are pinned, so that
 // the next round cannot pay for a scan of their cells. What was removed under them must not pass, whether
-// or not a round that found nothing to do came before, which may have scanned.
+// a removal has sealed it or another goroutine, and whether or not a round that found nothing to do came
+// before, which may have scanned.
 func TestSealedSlotsDoNotPassByAnEarlierScan(t *testing.T) {
 	for _, set := range []struct{ stampPerSlot, idleRound bool }{{}, {stampPerSlot: true}, {idleRound: true}, {true, true}} {
-		r := newRig[uint64](t, setup[uint64]{slots: 4 * slots.Batch, stampPerSlot: set.stampPerSlot})
-		s := r.shards[0]
-		hs := r.fill(t, s, 2*slots.Batch, number)
-		r.remove(t, s, hs[:slots.Batch]...)
-		r.reclaim(t, s)
-		if set.idleRound {
-			s.RoundPaidBy(slots.Batch)
-		}
-		for range 5000 {
-			r.arena.Domain.Pin()
-		}
-		require.Greater(t, r.arena.Domain.Scanned(), 5000)
-		r.leave(t, s, hs[slots.Batch:]...)
-		for range 3 {
-			s.RoundPaidBy(1)
-			require.Equal(t, slots.Batch, s.Pending(), "slots passed under guards that were pinned before their removal: %+v", set)
+		for _, n := range []int{slots.SealEvery / 2, slots.SealEvery} {
+			r := newRig[uint64](t, setup[uint64]{slots: 2 * slots.SealEvery, stampPerSlot: set.stampPerSlot})
+			s := r.shards[0]
+			hs := r.fill(t, s, slots.SealEvery+n, number)
+			r.remove(t, s, hs[:slots.SealEvery]...)
+			r.reclaim(t, s)
+			if set.idleRound {
+				s.Round(nil)
+			}
+			r.manyGuards(t)
+			r.leave(t, s, hs[slots.SealEvery:]...)
+			if n < slots.SealEvery {
+				s.Seal()
+			}
+			require.Zero(t, s.Removed())
+			for range 3 {
+				s.UnpaidRound()
+				require.Equal(t, n, s.Pending(), "slots passed under guards that were pinned before their removal: %+v", set)
+			}
 		}
 	}
 }

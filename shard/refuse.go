@@ -110,7 +110,7 @@ func (d *verdict) takeLocked(s *shard) {
 	}
 	waiting := 0
 	for _, o := range a.shards() {
-		waiting += int(o.limbo.Size() + o.backlog.size())
+		waiting += int(o.removed() + o.backlog.size())
 		vacant += int(o.ready.size())
 	}
 	d.left = a.Table.Left() > 0
@@ -139,7 +139,7 @@ func (d *verdict) refuseLocked(s *shard) error {
 	// slot into limbo, which would be found in neither otherwise.
 	wait := a.parked.Load()
 	for _, o := range a.shards() {
-		o.backlog.sealAll(&o.limbo)
+		o.backlog.seal(o)
 	}
 	pins := a.Domain.Scan()
 	leastStamp := uint64(epoch.NoPin) // the least stamp of one that waits for a guard
@@ -159,7 +159,7 @@ func (d *verdict) refuseLocked(s *shard) error {
 			again = again || r.moved
 			unfinished = r.unfinished
 		}
-		waits, least := o.backlog.delayed(pins.Oldest)
+		waits, least := o.backlog.delayed(pins)
 		wait += int64(waits)
 		leastStamp = min(leastStamp, least)
 	}

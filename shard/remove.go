@@ -1,8 +1,6 @@
 package shard
 
 import (
-	"math/bits"
-
 	"coatcheck/internal/hint"
 	"coatcheck/shard/slots"
 )
@@ -81,14 +79,17 @@ func (s *shard) retireMoved(k *slots.Hook, h, seen uint64) {
 	s.retire(k, h, seen)
 }
 
-// retire pushes the caller's slot onto limbo; its word links to the top that was seen. It
-// reclaims once a batch, so that removed slots come free without insertions.
+// retire pushes the caller's slot onto limbo; its word links to the top that was seen, before the slot gets its
+// stamp (seal).
 //
 //go:nosplit
 func (s *shard) retire(slot *slots.Hook, h, seen uint64) {
 	a := s.arena
 	if h >= a.fastBelow {
-		if a.stampPerSlot { // note, which is too long to be inlined
+		// With one stamp for all that a seal takes, a guard delays what was removed before it was pinned, if
+		// that is sealed later. That is harmless if memory can grow. If not, a slot must not wait for such a
+		// guard (L10).
+		if a.stampPerSlot {
 			a.Table.SetStamp(slots.Low(h), a.Domain.Stamp())
 		}
 		if h < a.apartBelow {
@@ -112,47 +113,73 @@ func (s *shard) retire(slot *slots.Hook, h, seen uint64) {
 // goroutine that seals it. Failure means that another removal has pushed, or that a seal has taken
 // all that waited.
 func (s *shard) push(slot *slots.Hook, h, seen uint64) {
+	a := s.arena
 	for !s.limbo.Push(seen, slots.Low(h), 1) {
-		s.contend()
 		seen = s.limbo.Head.Load()
 		slot.Set(slots.Vacated(h, slots.Low(seen)))
+		if a.stampPerSlot {
+			a.Table.SetStamp(slots.Low(h), a.Domain.Stamp()) // anew, since seen is
+		}
 	}
-	if h >= s.arena.fastBelow {
-		s.arena.waiters.wake()
+	if h >= a.fastBelow {
+		a.waiters.wake()
 	}
-	if n := slots.Generation(seen) + 1; n%slots.Batch == 0 {
-		s.reclaimPast(n-1, n)
+	s.sealPast(slots.Generation(seen), 1)
+}
+
+// sealPast seals what waits if a push of n slots has made the number of pushes one of those at which a removal
+// does so, and no insertion has sealed since the one before. It goes on without if another goroutine has the
+// lock. So a guard that is pinned later delays only few of what was removed before, although nobody inserts.
+func (s *shard) sealPast(pushed, n uint32) {
+	if (pushed^(pushed+n)) >= slots.SealEvery && s.limbo.Size() >= slots.SealEvery && s.tryLock() { // a power of two
+		s.backlog.sealLimbo(s)
+		s.unlock()
 	}
 }
 
-// ReclaimMode says who reclaims after slots were retired. The garbage collector's goroutines must
-// run no Reset, so they leave that to others.
-type ReclaimMode uint8
+// Retirer says who retires slots. The garbage collector's goroutines are in no bubble of testing/synctest.
+type Retirer uint8
 
 const (
-	Now      ReclaimMode = iota // the caller, if a batch is complete
-	Deferred                    // others
+	Caller Retirer = iota
+	Collector
 )
 
-// retireChain pushes all of c, whose slots have stamps, onto limbo.
-func (s *shard) retireChain(c *slots.Chain, mode ReclaimMode) {
-	oldSize, newSize := s.pushLimbo(c, mode)
-	if mode == Now {
-		s.reclaimPast(oldSize, newSize)
+// retireChain pushes all of c onto limbo. Each slot gets a stamp now.
+func (s *shard) retireChain(c *slots.Chain, who Retirer) {
+	if c.N == 0 {
+		return
+	}
+	a := s.arena
+	for stamp := uint64(0); ; {
+		seen := s.limbo.Head.Load()
+		if a.stampPerSlot {
+			if now := a.Domain.Stamp(); now != stamp { // it was pushed to when seen was loaded
+				stamp = now
+				a.Table.SetStamps(c, stamp)
+			}
+		}
+		c.Link(slots.Low(seen)) // at each try
+		if s.limbo.Push(seen, slots.Low(c.First), c.N) {
+			a.waiters.wakeAfter(who)
+			s.sealPast(slots.Generation(seen), c.N)
+			return
+		}
 	}
 }
 
-// pushLimbo pushes c, as retire does. It returns how many slots waited before and after.
-func (s *shard) pushLimbo(c *slots.Chain, mode ReclaimMode) (oldSize, newSize uint32) {
-	if c.N == 0 {
-		return 0, 0
+// retireLate is retireChain for slots that were removed before, and keep the stamps that they have.
+func (s *shard) retireLate(c *slots.Chain, who Retirer) {
+	if !s.arena.stampPerSlot {
+		s.retireChain(c, who)
+		return
 	}
-	for {
-		seen := s.limbo.Head.Load()
-		c.Link(slots.Low(seen)) // at each try
-		if s.limbo.Push(seen, slots.Low(c.First), c.N) {
-			s.arena.waiters.wakeAfter(mode)
-			return slots.Generation(seen), slots.Generation(seen) + c.N
+	for c.N > 0 {
+		seen := s.late.Head.Load()
+		c.Link(slots.Low(seen))
+		if s.late.Push(seen, slots.Low(c.First), c.N) {
+			s.arena.waiters.wakeAfter(who)
+			return
 		}
 	}
 }
@@ -161,30 +188,13 @@ func (s *shard) pushLimbo(c *slots.Chain, mode ReclaimMode) (oldSize, newSize ui
 // lived. Otherwise the slot could enter a freelist twice with one generation (I5), and a handle
 // that a constructor has seen could be issued again. The slot goes through limbo, although no
 // other goroutine can have seen it, because one way back is simpler to prove.
-func (a *Arena) Abandon(slot *slots.Hook, h uint64, mode ReclaimMode) {
+func (a *Arena) Abandon(slot *slots.Hook, h uint64, who Retirer) {
 	var c slots.Chain
 	word := slots.Vacated(h, slots.None)
 	slot.Set(word)
-	a.note(h)
+	a.countSpent(h)
 	c.Append(slot, slots.Low(h), word)
-	a.Local(hint.Goroutine()).retireChain(&c, mode)
-}
-
-// reclaimPast reclaims if a push filled limbo to a multiple of fill: oldSize and newSize are how many
-// slots waited before and after it. The slots pay: all that were pushed, and as many again of those for which a push
-// did not get the lock.
-func (s *shard) reclaimPast(oldSize, newSize uint32) {
-	if n := s.fill(); oldSize^newSize >= n && s.tryLock() { // n is a power of two
-		s.reclaimAndUnlock(nil, s.backlog.pay(max(n, newSize-oldSize)))
-	}
-}
-
-// fill returns how many removals pay for a round: a batch, or more where a scan visits many cells,
-// for many guards. With many processors and no guards it must not be put off for long: a shard
-// whose slots come home in batches larger than what it took ahead takes others' meanwhile.
-func (s *shard) fill() uint32 {
-	cells := max(s.backlog.scanPrice(), 1) // a Domain whose pins are traced may have none to visit
-	return max(slots.Batch, uint32(1)<<bits.Len(uint(cells-1)/cellsPaid))
+	a.Local(hint.Goroutine()).retireChain(&c, who)
 }
 
 // Removals gathers removals in chains of up to a batch, so that it pushes to limbo once a chain.
@@ -216,7 +226,7 @@ func (r *Removals) Remove(h uint64) bool {
 		if h < a.skipBelow {
 			h = skip(a.Table.Pages(), slot, h, top)
 		}
-		a.note(h)
+		a.countSpent(h)
 	}
 	r.chain.NoteFirst(slot, slots.Low(h), slots.Vacated(h, top))
 	r.N++
@@ -230,7 +240,7 @@ func (r *Removals) Remove(h uint64) bool {
 func (r *Removals) End() {
 	c := r.chain
 	r.chain = slots.Chain{}
-	r.shard.retireChain(&c, Now)
+	r.shard.retireChain(&c, Caller)
 }
 
 // mustNote reports whether the removal of h has anything to do besides the push.
@@ -238,16 +248,8 @@ func (a *Arena) mustNote(h uint64) bool {
 	return a.stampPerSlot || h >= slots.LastLife || h < a.apartBelow
 }
 
-// note gives the slot that was unlinked from h its epoch stamp, and counts the end of a last life. Without
-// stampPerSlot it gives none: seal takes a stamp for all that it finds in limbo.
-//
-// With one stamp for all, a guard delays what was removed before it was pinned, if that is
-// sealed later. That is harmless if memory can grow. If not (Arena.stampPerSlot), a slot must not
-// wait for a guard that was pinned after its removal (L10). So each has a stamp of its own.
-func (a *Arena) note(h uint64) {
-	if a.stampPerSlot {
-		a.Table.SetStamp(slots.Low(h), a.Domain.Stamp())
-	}
+// countSpent counts the end of a last life.
+func (a *Arena) countSpent(h uint64) {
 	if h >= slots.LastLife {
 		a.Table.CountSpent()
 	}

@@ -2,7 +2,6 @@ package shard_test
 
 import (
 	"context"
-	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -13,26 +12,7 @@ import (
 	"coatcheck/shard/slots"
 )
 
-// TestManyProcessorsReclaimOften: if a scan visits very many cells, a quarter as many removals
-// pay for it.
-func TestManyProcessorsReclaimOften(t *testing.T) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(128))
-	const total = 1024
-	r := newRig[uint64](t, setup[uint64]{slots: total})
-	s := r.shards[0]
-	r.arena.Domain.Init(1) // with all cells from the start
-	cells := r.arena.Domain.Scanned()
-	require.Greater(t, total, cells/4)
-	require.Greater(t, cells/4, slots.Batch)
-	for i, h := range r.fill(t, s, cells/4, number) {
-		require.Equal(t, i, s.Pending())
-		require.True(t, s.Remove(h), "the value should be live")
-	}
-	require.Zero(t, s.Pending())
-}
-
-// TestRemoveWaitsForNoLock: a removal that completes a batch leaves reclaiming to the holder
-// of the lock. An insertion that finds a slot leaves it to the holder too.
+// TestRemoveWaitsForNoLock: nor does an insertion that finds a slot.
 func TestRemoveWaitsForNoLock(t *testing.T) {
 	r := newRig[uint64](t, setup[uint64]{slots: 4 * slots.Batch})
 	s := r.shards[0]

@@ -84,21 +84,22 @@ func (l *lister) accepts(o *order) bool {
 	ok := o.sizes == a.Pages.Code() && o.kind == a.kindOf() && o.next == a.Table.Allocated() && o.stamped <= 1 && o.stub <= 1 &&
 		o.unworn <= 1 && o.searches < othersFirst && o.joinAt <= math.MaxInt32 && o.account.flags < allFlags &&
 		max(o.account.credit, o.account.guards, o.account.saved, o.account.added) <= math.MaxInt32 &&
-		l.seeAll(&o.free, slots.Spent-1) && l.seeAll(&o.turned, slots.Spent) && l.seeAll(&o.limbo, slots.Spent) && l.seeAll(&o.sealed.places, slots.Spent) &&
+		o.pushed < slots.SealEvery &&
+		l.seeAll(&o.free, slots.Spent-1) && l.seeAll(&o.limbo, slots.Spent) && l.seeAll(&o.late, slots.Spent) &&
 		l.hasRange(o.fresh) && l.hasRange(o.again) && len(o.gone)%2 == 0 && (o.stub == 1 || len(o.gone) == 0) &&
 		(o.stub == 0 || p.Limit > 0) // a stub is that of a page
-	// Under FIFO what passes later is put behind these, so their ends are known.
+	// Under FIFO what passes later is put behind what is ready, so its end is known. So is that of a batch which
+	// was turned, as none is without FIFO.
 	known := uint64(0)
 	if a.FIFO {
 		known = 1
 	}
-	ok = ok && (len(o.turned.slots) == 0 || o.turned.known >= known)
 	for k := 0; ok && k < len(o.ready); k++ {
 		ok = len(o.ready[k].slots) > 0 && o.ready[k].known >= known && l.seeAll(&o.ready[k], slots.Spent-1)
 	}
 	for k := 0; ok && k < len(o.waiting); k++ {
 		q := &o.waiting[k]
-		ok = len(q.slots) > 0 && q.known >= known && l.seeAll(&q.places, slots.Spent) && q.age <= q.leastAge && (k == 0 || q.age <= o.waiting[k-1].age)
+		ok = len(q.slots) > 0 && q.turned <= min(known, q.known) && l.seeAll(&q.places, slots.Spent) && q.age <= q.leastAge && (k == 0 || q.age <= o.waiting[k-1].age)
 	}
 	first := max(uint64(p.Limit), a.Table.FirstPage())
 	for k := 0; ok && k < len(o.unused); k++ {
@@ -203,9 +204,9 @@ func (l *lister) countRest(o *order, skips *RestoredSkips) (c Census) {
 // it was. The last stamp of all is one of them, whether or not a slot has it: a slot that is
 // removed next may get it too.
 func (l *lister) stamps(o *order) {
-	ages := map[uint64]bool{1 - o.stamped: true, o.account.oldest: true, o.account.began: true}
-	for _, q := range o.batches() {
-		ages[q.age], ages[q.leastAge] = true, true
+	ages := map[uint64]bool{1 - o.stamped: true, o.account.oldest: true, o.account.began: true, o.floorAge: true}
+	for k := range o.waiting {
+		ages[o.waiting[k].age], ages[o.waiting[k].leastAge] = true, true
 	}
 	for _, list := range o.removed() {
 		for _, p := range list.slots {
@@ -245,9 +246,9 @@ func (l *lister) restore(o *order) {
 	if c := l.chain(&o.free); c.N > 0 {
 		s.free.Head.Store(c.First)
 	}
-	if c := l.chain(&o.limbo); c.N > 0 {
-		s.limbo.Head.Store(slots.Pack(c.N, c.Top()))
-	}
+	limbo, late := l.chain(&o.limbo), l.chain(&o.late)
+	s.limbo.Restore(limbo.Top(), limbo.N, uint32(o.pushed))
+	s.late.Restore(late.Top(), late.N, late.N)
 	s.ready.restore(l, o)
 	s.backlog.restore(l, o)
 	s.unworn.Store(uint32(o.unworn))
@@ -271,7 +272,7 @@ func (l *lister) restore(o *order) {
 }
 
 func (l *lister) batch(q *queued) batch {
-	return batch{Chain: l.chain(&q.places), leastStamp: l.stamp[q.leastAge], number: q.number}
+	return batch{Chain: l.chain(&q.places), leastStamp: l.stamp[q.leastAge], number: q.number, turned: q.turned == 1}
 }
 
 // chain links slots as they were. The last one links to None.

@@ -47,7 +47,8 @@ type shard struct {
 	_      [128 - 6*8]byte
 
 	limbo slots.Limbo // what was removed
-	_     [120]byte
+	late  slots.Limbo // of slots with stamps, those that come with stamps of before: from Refs and Workers
+	_     [96]byte
 
 	// mu is held by code that fills free or fresh, and by code that seals limbo (I9). No user code
 	// runs under it. The backlog is read and written under it.
@@ -75,7 +76,8 @@ type shard struct {
 func newShard(a *Arena, number int) *shard {
 	s := &shard{arena: a, fifo: a.FIFO, number: uint32(number)}
 	s.free.Head.Store(slots.EmptyList)
-	s.limbo.Head.Store(slots.EmptyList)
+	s.limbo.Init()
+	s.late.Init()
 	s.backlog.init(a)
 	s.ready.init(a.Fixed)
 	if s.fifo {
@@ -88,8 +90,11 @@ func newShard(a *Arena, number int) *shard {
 // passed and are not in the freelist.
 func (s *shard) pending() (waiting, ready int) {
 	kept := s.kept.Load()
-	return int(s.limbo.Size()) + int(slots.Generation(kept)), int(slots.Low(kept))
+	return int(s.removed()) + int(slots.Generation(kept)), int(slots.Low(kept))
 }
+
+// removed returns how many slots have come since the last seal.
+func (s *shard) removed() uint32 { return s.limbo.Size() + s.late.Size() }
 
 // next returns the k-th shard after s, in a round that begins at s.
 func (s *shard) next(k int) *shard {
@@ -175,10 +180,10 @@ func (list shards) pending() (n int) {
 	return n
 }
 
-// removed reports whether a slot has come into limbo since the last seal.
+// removed reports whether a slot has come since the last seal.
 func (list shards) removed() bool {
 	for _, s := range list {
-		if s.limbo.Size() > 0 {
+		if s.removed() > 0 {
 			return true
 		}
 	}
@@ -216,7 +221,6 @@ type Arena struct {
 	holds
 	verdicts verdicts
 	refusals refusals
-	running  atom.Int64 // how many runs of Resets are under way; written by take and end, read by resetsPaid
 	magazines
 
 	_       [56]byte // removals read this line, which is seldom written; a word of 8 bytes comes before

@@ -6,16 +6,17 @@ import "coatcheck/shard/slots"
 
 const (
 	// waitingMost is how many batches of removed slots a shard keeps before it looks which of them
-	// pass together. Each takes 80 bytes.
+	// pass together. Each takes 72 bytes.
 	waitingMost = 32
 
 	// cellsABatch is how many pin cells a further batch pays for, before batches are joined. A greater
-	// one makes removals beside many guards slower: by some 20 ns with 24. A smaller one takes more
-	// memory for batches that could be joined: with 24, 80 bytes for each 24 cells of 128.
+	// one makes insertions beside many guards slower: by some 20 ns with 24. A smaller one takes more
+	// memory for batches that could be joined: with 24, 72 bytes for each 24 cells of 128.
 	cellsABatch = 24
 
-	// fixedBatches is how many batches a shard has room for with Preallocate. That is one for each of
-	// 256 guards, and 56 more, which pay for the scan that joins them. Each takes 80 bytes.
+	// fixedBatches is how many batches a shard has room for with Preallocate, beside one for each SealEvery slots
+	// of the Capacity: one for each of 256 guards, and 56 more, which pay for the scan that joins them. Each takes
+	// 72 bytes.
 	fixedBatches = 256 + 56
 
 	// fixedBuckets is how many buckets a shard has with Preallocate. No more are made later. With
@@ -66,7 +67,7 @@ const (
 	// shard. A few failures cost less than a wrong move. It is a power of two.
 	patience = 16
 
-	// cellsPaid is how many pin cells a removal pays for, in each of the two scans that a round may
+	// cellsPaid is how many pin cells a removed slot pays for, in each of the two scans that a round may
 	// have: some 2 ns if no other goroutine writes them. cellsPaidInBag is that of one by a magazine,
 	// which has fewer slots to wait until they pay for a scan.
 	cellsPaid      = 4

@@ -83,7 +83,7 @@ func TestSkippedLivesAreForgotten(t *testing.T) {
 				require.Equal(t, k < total-1, r.arena.Skips(0, lives), "after %d removals", k+1)
 				r.reclaim(t, s)
 			}
-			m.Close(shard.Now)
+			m.Close(shard.Caller)
 			r.reclaim(t, s)
 			for i := range uint32(total) {
 				require.GreaterOrEqual(t, slots.Generation(r.word(i)), 2*(3+i%3), "slot %d", i)

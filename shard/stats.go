@@ -66,12 +66,22 @@ func (c *Counts) fit() {
 	}
 }
 
+// listBytes returns the memory of what waits and of what is ready.
+func (list shards) listBytes() (n int64) {
+	for _, s := range list {
+		s.lock()
+		n += s.backlog.bytes() + s.ready.bytes()
+		s.unlock()
+	}
+	return n
+}
+
 // count returns how many slots the shard has for insertions, and how many wait or are in Resets.
 // It follows the freelist. bytes is the memory of what waits and of what is ready.
 func (s *shard) count() (free, limbo int, bytes int64) {
 	s.lock()
 	defer s.unlock()
-	limbo = int(s.limbo.Size() + s.backlog.size() + s.backlog.resetting())
+	limbo = int(s.removed() + s.backlog.size() + s.backlog.resetting())
 	free = s.fresh.Left() + int(s.ready.size())
 	limit := int(s.arena.Table.Pages().Limit)
 	i := slots.Low(s.free.Head.Load())

@@ -31,8 +31,7 @@ const oldPage = 1<<32 - 1<<28
 type trimmer struct {
 	arena *Arena
 	taken
-	found  []found // by the number of the page's meta, the first if it has several
-	arrays int64   // the bytes of those that were dropped
+	found []found // by the number of the page's meta, the first if it has several
 }
 
 // found is what a trimmer knows of one page.
@@ -43,7 +42,8 @@ type found struct {
 	oldest uint32 // their greatest generation, with the life that each has burnt
 }
 
-// Trim gives up every page whose slots it can get, and returns how many bytes that frees. It
+// Trim gives up every page whose slots it can get, and returns how many bytes that frees, with those of the
+// lists of what waited. It
 // visits every slot that has memory, and costs a few nanoseconds more for each vacant one. If
 // another Trim is under way, it waits for that.
 func (a *Arena) Trim() int64 {
@@ -51,11 +51,13 @@ func (a *Arena) Trim() int64 {
 		return 0
 	}
 	// A slot whose grace period is over would keep its page.
+	lists := a.shards().listBytes()
 	for _, s := range a.shards() {
 		g := goal{shard: s}
 		g.reached(context.Background())
 	}
-	return a.trim()
+	pages := a.trim()
+	return max(0, pages+lists-a.shards().listBytes())
 }
 
 // trim is Trim without reclaiming.
@@ -87,11 +89,11 @@ func (t *trimmer) run() int64 {
 	gone, count := t.whole()
 	t.giveBack(list, count)
 	if count == 0 {
-		return t.arrays
+		return 0
 	}
 	bytes := a.Table.Decommit(gone)
 	a.magazines.show(&a.Table)
-	return bytes + t.arrays
+	return bytes
 }
 
 // choose finds the pages in which nothing is live, and reports whether they are worth it, or whether
@@ -172,7 +174,7 @@ func (t *trimmer) tooFew(n uint32) bool {
 func (t *trimmer) take(s *shard, k int) {
 	t.takeRange(s, k)
 	t.addList(k, slots.Low(s.free.TakeAll()))
-	t.arrays += s.ready.takeAll(func(first uint32) { t.addList(k, first) })
+	s.ready.takeAll(func(first uint32) { t.addList(k, first) })
 }
 
 // addList adds the slots of a list of the k-th shard that begins with slot i.

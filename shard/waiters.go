@@ -223,8 +223,8 @@ func (q *waiters) wake() {
 // wakeAfter is wake for a goroutine that retires in that mode. The garbage collector's goroutines are
 // in no bubble of testing/synctest, and must not wake a call within one: that ends the program. So
 // what the collector gives back is found by the next look.
-func (q *waiters) wakeAfter(mode ReclaimMode) {
-	if mode == Deferred && q.asleep.Load() != 0 {
+func (q *waiters) wakeAfter(who Retirer) {
+	if who == Collector && q.asleep.Load() != 0 {
 		if w := q.queue.Load().head.Load(); w != nil && w.bubbled {
 			return
 		}

@@ -69,7 +69,7 @@
 // # When the value is released
 //
 // A Handle keeps its value alive until Delete. Then the slot still has the value until
-// the slot is reclaimed: after some dozens of other Deletes, or within two cycles of the
+// the slot is reclaimed: by a later New that finds no vacant slot, or within two cycles of the
 // garbage collector (see Remove of pool.Pool). runtime/cgo releases it within Delete. If
 // a value is too large to wait, put a pointer into the table and clear what it points to
 // before Delete.

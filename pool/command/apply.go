@@ -8,7 +8,7 @@ import (
 )
 
 // An Apply takes what its buffers hold, makes the insertions live, and then does the
-// removals. Meanwhile goroutines may record, other Applys may run, and a Reset that a
+// removals. Meanwhile goroutines may record, other Applys may run, and an OnRemove that a
 // removal calls may record or apply. A removal must not be done before the insertion of
 // its value: it would find nothing, and the value would stay. Two rules prevent
 // that.
@@ -34,8 +34,8 @@ import (
 // Both locks are taken in the order of the buffers' numbers, each once, and all applying before any
 // mu. So Applys that are given the same buffers in different orders do not deadlock. No user code
 // runs under mu, and only the pool's OnInsert under applying: it may record, but an Apply there would
-// wait for itself. The removals, which may call Reset and OnRemove, and the functions run under no lock.
-// A tempting simplification is to hold applying to the end, so that frames never overlap; then a Reset
+// wait for itself. The removals, which may call OnRemove, and the functions run under no lock.
+// A tempting simplification is to hold applying to the end, so that frames never overlap; then an OnRemove
 // that applies would wait for itself too.
 //
 // If an OnInsert does not return, the insertions behind it are recorded again, with all removals, before
@@ -43,7 +43,7 @@ import (
 
 // taken is the commands taken from one Buffer.
 //
-// It counts what is done of each list, so a panic of a Reset, an event or a function repeats nothing.
+// It counts what is done of each list, so a panic of an event or a function repeats nothing.
 type taken[T any] struct {
 	from       *Buffer[T]
 	insertions []*pool.Reservation[T]
@@ -67,7 +67,7 @@ func (b *Buffer[T]) Apply() (inserted, removed int) { return Apply(b) }
 // Other goroutines may meanwhile use the pool, record for the next Apply, and apply. Each command
 // is done once. Buffers may be of different pools; a nil one, a zero one or a copy panics first.
 //
-// If a function, a Reset or the pool's OnRemove panics or exits, all insertions are live. If its OnInsert
+// If a function or the pool's OnRemove panics or exits, all insertions are live. If its OnInsert
 // does, that value never is, and those behind it are not yet. What is not done is recorded again, before
 // newer commands; the counts are lost. OnInsert may record, but must not apply. An Apply of buffers that have nothing to do is a
 // load for each. Otherwise Apply costs a Commit an insertion, a
@@ -86,8 +86,8 @@ func (b *Buffer[T]) ApplyFunc(tell func(h pool.Handle[T], v T)) (inserted, remov
 // does not call tell for a removal without effect, nor for what functions of [Buffer.Do] remove.
 //
 // Calls come in the order of the removals, on the caller's goroutine and under no lock. So tell
-// may use the pool, record, and apply. If tell panics, the panic continues as from a Reset. If a
-// Reset of another value panics out of a removal, tell is called first.
+// may use the pool, record, and apply. If tell panics, the panic continues as from a
+// function of [Buffer.Do]. If OnRemove panics out of a removal, tell is called first.
 //
 // ApplyFunc moves values out as [pool.Pool.Take] does, so Options.Reset never sees them. A
 // removal costs a Get and a Take, instead of its part of a RemoveBatch. If the pool has an OnRemove, that

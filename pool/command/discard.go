@@ -5,8 +5,7 @@ package command
 // values, as it does with removed ones.
 //
 // Any goroutine may call Discard at any time. It does not discard commands that an Apply has
-// taken. If Options.Reset panics or exits meanwhile, the panic continues. Removals and functions
-// are then forgotten; insertions whose slots were not given back are recorded again.
+// taken.
 func (b *Buffer[T]) Discard() int {
 	b.usable()
 	if b.busy.Load() == 0 {
@@ -15,20 +14,7 @@ func (b *Buffer[T]) Discard() int {
 	b.mu.Lock()
 	t := b.take()
 	b.mu.Unlock()
-
-	insertions := t.insertions
-	k := 0
-	defer func() {
-		if k < len(insertions) {
-			b.mu.Lock()
-			b.insertions = append(insertions[k:], b.insertions...)
-			b.mu.Unlock()
-			clear(insertions[:k]) // settled, and before the beginning of the list now
-		}
-	}()
-	for k < len(insertions) {
-		r := insertions[k]
-		k++ // a Cancel that panics has given the slot back
+	for _, r := range t.insertions {
 		r.Cancel()
 	}
 	b.recycle(t)

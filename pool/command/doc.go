@@ -50,7 +50,7 @@
 // # Memory model
 //
 // Recording, Apply and Discard may be called by any number of goroutines at once, also from
-// functions that they call, such as an Options.Reset. A command is recorded before its call
+// functions that they call, such as an Options.Reset in Insert, or an OnRemove in Apply. A command is recorded before its call
 // returns. So if an Apply is given the buffers of an Insert and of a later Remove of its handle,
 // and takes the Remove, the value is live by then. A goroutine that finds a value live sees all that
 // was written to it before Insert or InsertFunc returned.

@@ -66,9 +66,9 @@ var scenarios = []scenario{
 		threads: []string{"discard 0", "discard 0"}},
 	{name: "a full pool against Apply", capacity: 2, before: "old = put; insert 0; remove 0 old",
 		threads: []string{"insert 0; insert 0", "apply 0"}},
-	{name: "a Reset records and applies", reset: "insert 0; apply 0",
+	{name: "a Reset records and applies", capacity: 4, reset: "insert 0; apply 0",
 		before:  "a = insert 0; remove 0 a; b = insert 0; remove 0 b; c = insert 0; remove 0 c",
-		threads: []string{"apply 0", "apply 0; insert 0"}},
+		threads: []string{"apply 0", "apply 0; insert 0; insert 0"}},
 	{name: "loops over what waits while others record and apply", before: "h = insert 0; remove 0 h",
 		threads: []string{"remove 0 h; apply 0; remove 0 h", "loop 0"}},
 }
@@ -99,6 +99,8 @@ type world struct {
 
 	told              map[handle]bool // by ApplyFunc
 	functions, called int
+
+	over bool // the threads have ended
 }
 
 func (s scenario) setup(r *interleave.Run) {
@@ -107,7 +109,7 @@ func (s scenario) setup(r *interleave.Run) {
 	if s.reset != "" {
 		o.Reset = func(v *value) {
 			*v = value{}
-			if w.last < 6 {
+			if w.last < 6 && !w.over {
 				w.do(nil, s.reset) // during an operation
 			}
 		}
@@ -229,6 +231,7 @@ func (w *world) finally(want string) error {
 	if want != "" && w.events != want {
 		return fmt.Errorf("what happened is%s; want%s", w.events, want)
 	}
+	w.over = true // what else is Reset does nothing
 	w.call("apply", w.buffers[:], 0, "")
 	if w.called != w.functions {
 		return fmt.Errorf("%d functions were recorded, and %d calls made", w.functions, w.called)

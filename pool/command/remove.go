@@ -34,9 +34,6 @@ func (t *taken[T]) remove(tell func(pool.Handle[T], T)) (n int) {
 }
 
 // removeUpTo does the removals up to end that were not done yet.
-//
-// The wrong version pins a guard around a copy of the value and its Take: beside a guard Take
-// reclaims nothing.
 func (t *taken[T]) removeUpTo(end int, tell func(pool.Handle[T], T)) (n int) {
 	switch {
 	case t.done == end:
@@ -58,9 +55,8 @@ func (t *taken[T]) removeUpTo(end int, tell func(pool.Handle[T], T)) (n int) {
 
 // moveOut removes the value of h and calls tell with it, and reports whether it did.
 //
-// A Take that removes nothing calls no Reset. So if a Reset panics out of it, the value was
-// removed by this call, which must tell of it all the same. A copy from before serves then. A
-// pin would keep the value in its slot, but also keep Take from reclaiming.
+// A Take that removes nothing calls no OnRemove. So if OnRemove panics out of it, the value was
+// removed by this call, which must tell of it all the same. A copy from before serves then.
 func moveOut[T any](p *pool.Pool[T], h pool.Handle[T], tell func(pool.Handle[T], T)) (ok bool) {
 	v, ok := p.Get(h)
 	if !ok {

@@ -15,22 +15,23 @@ import (
 )
 
 // TestApplyFuncTellsOfEachRemovedValueOnce: a destructor is called once for each value that an
-// Apply removed, with that value, in order, and for no other. So it is where a Reset of another
-// value fails in the middle of a removal, which the next Apply must not repeat.
+// Apply removed, with that value, in order, and for no other. So it is where OnRemove
+// fails in the middle of a removal, which the next Apply must not repeat.
 func TestApplyFuncTellsOfEachRemovedValueOnce(t *testing.T) {
 	const n = 2000
-	armed, calls, interrupted := false, 0, 0 // a Reset may fail; Resets since then; removals that one interrupted
+	armed, calls, interrupted := false, 0, 0 // OnRemove may fail; its calls since then; removals that one interrupted
 	resets := map[uint64]int{}
 	p := pool.Must(&pool.Options[value]{Shards: 1, Reset: func(v *value) {
 		resets[v.number()]++
 		*v = value{}
+	}, OnRemove: func(handle, *value) {
 		if !armed {
 			return
 		}
 		switch calls++; calls % 30 {
 		case 10:
 			interrupted++
-			panic("reset")
+			panic("event")
 		case 20:
 			interrupted++
 			runtime.Goexit()
@@ -53,9 +54,7 @@ func TestApplyFuncTellsOfEachRemovedValueOnce(t *testing.T) {
 		got = append(got, v.number())
 		armed = false
 		defer func() { armed = true }()
-		for range 2 { // what a later removal may Reset; of 64 removals the last one does
-			p.Remove(testkit.MustInsert(t, p, valueOf(torn+n)))
-		}
+		p.Remove(testkit.MustInsert(t, p, valueOf(torn+n)))
 		if len(got)%100 == 99 {
 			panic("destructor")
 		}
@@ -66,7 +65,7 @@ func TestApplyFuncTellsOfEachRemovedValueOnce(t *testing.T) {
 		armed = false
 	}
 	require.True(t, slices.Equal(want, got), "%d told of %d: %v", len(got), len(want), got)
-	require.Greater(t, interrupted, 10, "Resets that failed in a removal")
+	require.Greater(t, interrupted, 10, "events that failed in a removal")
 	require.Zero(t, p.Len())
 	testkit.RequireReclaimed(t, p)
 	for i := range uint64(n) {

@@ -10,7 +10,7 @@ import "coatcheck/pool"
 // without children first. It does not fail if nodes were removed behind the forest's back, but
 // cannot reach nodes below a dead node, or between two dead siblings; they stay.
 //
-// If a Reset or OnRemove that the pool calls panics, the panic continues. By then h is detached, and
+// If an OnRemove of the pool panics, the panic continues. By then h is detached, and
 // what is not removed yet is below it: call Remove again.
 func (f *Forest[T]) Remove(h pool.Handle[T]) int {
 	f.lock()
@@ -124,7 +124,7 @@ func (f *Forest[T]) removeChild(parent *words[T], h pool.Handle[T], n *words[T])
 		f.cut(h, n)
 		return f.pool.Remove(h)
 	}
-	// Also if Remove calls a Reset or OnRemove that panics: then the next Remove finds the rest.
+	// Also if Remove calls an OnRemove that panics: then the next Remove finds the rest.
 	defer func() {
 		if load[T](&parent.first) == h {
 			store(&parent.first, n.next.Load())

@@ -227,37 +227,6 @@ func TestDeepAndWide(t *testing.T) {
 	assert.Zero(t, p.Len())
 }
 
-// TestRemoveAfterAPanickingReset: a Reset that panics again and again during Remove
-// leaves nothing that another Remove would not find.
-func TestRemoveAfterAPanickingReset(t *testing.T) {
-	var angry bool
-	resets := 0
-	p := pool.Must(&pool.Options[node]{Origin: 1, Shards: 1, Reset: func(n *node) {
-		*n = node{}
-		if resets++; angry && resets%5 == 0 {
-			panic("reset")
-		}
-	}})
-	f := tree.New(p, linksOf)
-	garbage := addN(t, p, 3000)
-	top := add(t, p, 0)
-	addBelow(t, p, f, top, 3000)
-	g := p.Pin()
-	p.RemoveBatch(garbage)
-	g.Unpin()
-	angry = true
-	panics, live := 0, p.Len()
-	for p.Contains(top) {
-		if testkit.Recovered(func() { f.Remove(top) }) != nil {
-			panics++
-		}
-		require.Less(t, p.Len(), live, "each call removes something")
-		live = p.Len()
-	}
-	assert.Positive(t, panics)
-	assert.Zero(t, p.Len(), "values below a node that was removed")
-}
-
 func TestMisusePanics(t *testing.T) {
 	p, _ := newForest(t)
 	h := add(t, p, 1)

@@ -16,6 +16,7 @@ const Exploring = true
 // more than one call moves. Batch stays a power of two.
 const (
 	Batch        = 2
+	SealEvery    = 2
 	longTimeline = 4
 	backShare    = 2 // half of the slots come back at a time
 	arraySlots   = 2

@@ -112,6 +112,15 @@ func (t *Table) SetStamp(i uint32, stamp uint64) {
 	m.stamps[j] = uint32(stamp)
 }
 
+// SetStamps is SetStamp for the slots of a chain.
+func (t *Table) SetStamps(c *Chain, stamp uint64) {
+	i := Low(c.First)
+	for range c.N {
+		t.SetStamp(i, stamp)
+		i = Low(t.Slot(i).Word.Load())
+	}
+}
+
 // StampOf returns the stamp of slot i, which the caller owns, or more. now is a value of E
 // after the removal. A stamp has 32 bits, to save memory. If the epoch has advanced 2^32 times
 // since, the slot seems to be removed later than it was, and may wait for longer.

@@ -12,6 +12,11 @@ const (
 	// without any guard.
 	Batch = 64
 
+	// SealEvery is how many slots are pushed to a shard's limbo before a removal seals it, if it has as many. With
+	// more, a guard that is pinned later delays more of them, and a refusal cuts longer batches. With fewer, more
+	// batches wait: one of 72 bytes for each so many slots. It is a power of two.
+	SealEvery = 2 * Batch
+
 	// longTimeline is the length from which an array of batches is given back when it has become
 	// too long.
 	longTimeline = 2 * Batch

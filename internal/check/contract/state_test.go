@@ -49,7 +49,6 @@ var state = map[string]string{
 		holds        own      a copy has no Refs
 		verdicts     own      findings are shared by refusals that meet
 		refusals     own      figures
-		running      own      no Reset is under way in a new pool
 		magazines    own      a copy has no Workers
 		waiters      own      nobody waits in a new pool`,
 	"shard.shard": `
@@ -62,7 +61,8 @@ var state = map[string]string{
 		fifo     option   Reuse
 		number   derived  0 where there is an order
 		arena    own      the copy's
-		limbo    replays  limbo
+		limbo    replays  limbo and pushed
+		late     replays  late
 		mu       own      a lock
 		misses   own      goroutines that met
 		backlog  replays  see shard.backlog
@@ -70,14 +70,11 @@ var state = map[string]string{
 		kept     derived  from the lists`,
 	"shard.backlog": `
 		arena    own      the copy's
-		sealed   replays  sealed
-		turned   replays  turned
 		waiting  replays  waiting, joinAt and account.added
 		waits    derived  from the lists
 		seals    replays  seals
-		unpaid   own      an arena that replays does not ask for it
+		floor    replays  floorAge
 		frontier replays  account
-		newer    replays  account.flags
 		inResets own      no Reset is under way in a new pool
 		runs     own      as inResets`,
 	"shard/slots.Table": `

@@ -128,8 +128,11 @@ func (w *world) locateIn(c shard.Contents) {
 		w.misplaced("the freelist's head has generation %d, its top slot %d another (I5)", slots.Generation(c.Free), top)
 	}
 	w.chain(slots.Low(c.Free), -1, inFree)
-	if n := w.chain(slots.Low(c.Limbo), -1, inLimbo); uint32(n) != slots.Generation(c.Limbo) {
-		w.misplaced("limbo says %d slots and has %d", slots.Generation(c.Limbo), n)
+	for _, l := range []shard.List{c.Limbo, c.Late} {
+		// Who has taken all counts that later.
+		if n := uint32(w.chain(l.First, -1, inLimbo)); n > l.N || n < l.N && !w.r.Locked(c.Lock) {
+			w.misplaced("limbo says %d slots and has %d", l.N, n)
+		}
 	}
 	if !w.r.Locked(c.Lock) {
 		for _, l := range c.Waiting {
