@@ -125,6 +125,7 @@ func (p *Pool[T]) Pointer(h Handle[T]) (v *T, ok bool) {
 // generations, which is after 2^31 − 1 lives if Origin is 1, and after 2^30 or more if it is 0.
 // Stats.Worn tells how far the pool is, and under FIFO with Shards 1 slots wear evenly. Without a
 // Capacity, indexes are below MaxCapacity.
+// [Pool.IndexBound] is the bound of this moment.
 //
 // At writes nothing, and costs little more than [Pool.Contains]. It may be called by any number of
 // goroutines at once; another may remove the value right afterwards.
@@ -143,6 +144,26 @@ func (c *core) at(index uint32) uint64 {
 		return word // a live slot's word is its handle
 	}
 	return 0
+}
+
+// IndexBound returns a number that is greater than [Handle.Index] of every handle issued before the call,
+// whether its value is live, removed or not yet live. With At it walks the values in the order of their
+// indexes, also in parts: a cursor is an index, and stays valid whatever comes and goes. A random index
+// below it is that of a random live value, if At finds one.
+//
+// The bound never falls: neither a removal nor Trim lowers it. It grows until as many slots have been
+// used as the program needs at one time, because removed slots are reused. With a Capacity it is at most
+// Capacity + [Stats].Exhausted. It is 0 before the first insertion. [Stats].Allocated is no bound: after a
+// Trim it leaves out the slots of pages that have no memory.
+//
+// IndexBound is a load, and writes nothing. It may be called by any number of goroutines at once; another
+// may insert right afterwards.
+func (p *Pool[T]) IndexBound() uint32 { return p.indexBound() }
+
+// indexBound is Pool.IndexBound.
+func (c *core) indexBound() uint32 {
+	c.pages()
+	return uint32(c.arena.Table.Allocated())
 }
 
 // MustGet is like [Pool.Get], but panics if h is not live. It copies without synchronization, as

@@ -54,6 +54,7 @@ func operations[T any](t *testing.T, p *pool.Pool[T], v T) map[string]func() {
 		"View":                func() { ok(p.View(h, use)) },
 		"Contains":            func() { ok(p.Contains(h)) },
 		"At":                  func() { _, is := p.At(h.Index()); ok(is) },
+		"IndexBound":          func() { ok(p.IndexBound() > h.Index()) },
 		"Ptr":                 func() { q := p.Ptr(h); ok(q.Live()); _, is := q.Get(); ok(is); ok(q.View(use)) },
 		"Pointer":             func() { _, is := p.Pointer(h); ok(is) },
 		"Pin, Pointer, Unpin": func() { g := p.Pin(); _, is := g.Pointer(h); ok(is); g.Unpin() },
