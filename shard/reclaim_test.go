@@ -517,7 +517,7 @@ func (r *rig[T]) manyGuards(t testing.TB) {
 // TestSearchWithoutAScanTakesWhatTheLastOneSpokeOf, before it takes new memory.
 func TestSearchWithoutAScanTakesWhatTheLastOneSpokeOf(t *testing.T) {
 	const n = shard.ReclaimMost + 2*slots.Batch // too few to pay for a scan
-	r := newRig(t, setup[*int]{slots: 2 * n, memory: n, zero: true})
+	r := newRig(t, setup[*int]{slots: 2 * n, zero: true})
 	s := r.shards[0]
 	hs := r.fill(t, s, n, pointer)
 	g := r.arena.Domain.Pin()
