@@ -95,6 +95,20 @@ func TestArraysGoWhereSlotsAreVisited(t *testing.T) {
 	require.Equal(t, 1, g.arena.Count().Live)
 }
 
+// TestArraysGoWhereSlotsGoHome: so they do where the slots are those of another shard, one round after the other.
+func TestArraysGoWhereSlotsGoHome(t *testing.T) {
+	g := newGiving(t, 1000, setup[uint64]{slots: 1001, shards: 2})
+	g.shards[1].SetHome(0, g.arena.Table.Pages().Limit)
+	g.guard.Unpin()
+	for more := true; more; {
+		var visits int
+		visits, more = g.s.Round(nil)
+		require.LessOrEqual(t, visits, shard.ReclaimMost)
+		g.requireRepeats(t)
+	}
+	require.Positive(t, g.shards[1].Free())
+}
+
 // TestArraysGoWhereManyChainsAreReady: what a magazine gave away is pushed to the freelist, which is not
 // empty, if as many chains are ready as may be.
 func TestArraysGoWhereManyChainsAreReady(t *testing.T) {

@@ -114,16 +114,14 @@ func (l *batches) turn(c *batch) {
 	c.Chain, c.turned = turned, true
 }
 
-// putBack gives back slots of a run that wait again, before the others. They join the rest of their batch,
-// if that is there: a Synchronize may wait for them alone. They also join a batch that has older slots. The
-// wrong version puts them before it: then a late pin between the two delays the older slots too.
+// putBack gives back slots of a run that wait again, before the others. They join the rest of their batch alone,
+// if that is there: a Synchronize may wait for them.
 func (l *batches) putBack(left slots.Stamped[batch]) {
 	l.came(left.Stamp, &left.Body)
 	k := l.Find(left.Stamp)
 	if k < l.Len() {
 		next := &l.Entry(k).Body
-		if next.leastStamp < left.Stamp || next.leastStamp == left.Stamp && next.number == left.Body.number {
-			l.came(l.Entry(k).Stamp, &left.Body)
+		if l.Entry(k).Stamp == left.Stamp && next.number == left.Body.number {
 			l.turn(next)
 			join(&left.Body, next)
 			*next = left.Body

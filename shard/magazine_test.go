@@ -433,27 +433,39 @@ func TestResetMayFlushItsMagazine(t *testing.T) {
 }
 
 // TestResetLeavesASlotInItsMagazine, which looks for one, and finds none: that whose Reset it was has
-// no life left.
+// no life left, nor has the other one of its run.
 func TestResetLeavesASlotInItsMagazine(t *testing.T) {
 	const last = 1000
+	var s *shard.Shard
 	var m *shard.Magazine
+	nested := false
 	r := newRig[uint64](t, setup[uint64]{slots: 128, capacity: 128, first: slots.LastGeneration - 2, reset: func(v *uint64) {
-		if *v == last {
+		if *v == last && !nested {
+			nested = true
+			for range 2 {
+				s.Reclaim(s)
+			}
 			slot, h, err := next(m)
 			require.NoError(t, err)
+			require.True(t, m.HasNext())
 			live(slot, h, 0)
 		}
 	}})
-	s := r.shards[0]
-	r.remove(t, s, r.fill(t, s, 1, number)...)
+	s = r.shards[0]
+	r.remove(t, s, r.fill(t, s, 2, number)...)
 	r.reclaim(t, s)
-	slot, h := r.take(t, s)
-	live(slot, h, last)
-	hs := r.fill(t, s, 127, number)
-	r.leave(t, s, h, hs[0], hs[1])
+	var worn []uint64
+	for range 2 {
+		slot, h := r.take(t, s)
+		live(slot, h, last)
+		worn = append(worn, h)
+	}
+	hs := r.fill(t, s, 126, number)
+	r.leave(t, s, append(hs[:2:2], worn...)...) // what was removed last is Reset first
 	m = r.arena.NewMagazine()
 	_, _, err := next(m)
 	require.NoError(t, err)
+	require.True(t, nested)
 }
 
 // TestRemovalsRunNoResets: neither a shard's nor a magazine's, whatever has passed.
