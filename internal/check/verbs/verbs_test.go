@@ -17,7 +17,7 @@ import (
 func TestTableIsWhole(t *testing.T) {
 	type T = struct{}
 	others := map[string]bool{
-		"Pool.Cap": true, "Pool.Len": true, "Pool.Ptr": true, // with Stats, Grow and others
+		"Pool.Cap": true, "Pool.IndexBound": true, "Pool.Len": true, "Pool.Ptr": true, // with Stats, Grow and others
 		"Pool.Worker":  true,                                                                                               // Open
 		"Pool.WriteTo": true, "Pool.Explain": true, "Pool.ExplainOpen": true, "Pool.String": true, "Ptr.MarshalText": true, // tests of their own
 		"Guard.Unpin": true, "Ref.Release": true, // Unpin
