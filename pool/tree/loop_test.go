@@ -15,7 +15,7 @@ func (mc *machine) loop(top handle) {
 		return
 	}
 	clear(m.left)
-	m.hidden, m.came, m.lost = false, map[handle]bool{}, map[handle]bool{}
+	m.hidden, m.came, m.lost = false, map[handle]int{}, map[handle]bool{}
 	defer func() { m.came, m.lost = nil, nil }()
 	parent := maps.Clone(m.parent)
 	stays := func(h handle) bool {
@@ -42,7 +42,7 @@ func (mc *machine) loop(top handle) {
 		}
 		got, rest = append(got, h), rest[i+1:]
 		for up := h; up != top; up = parent[up] {
-			m.came[up] = true
+			m.came[up] = len(got)
 		}
 		for range mc.choose(often) {
 			if mc.choose(2) == 0 {
@@ -96,14 +96,18 @@ func (mc *machine) leaves(h handle) {
 	}
 }
 
-// lose notes which nodes a loop need not find: those behind a dead one to which it had not come, and those
-// between two dead ones.
+// lose notes which nodes a loop need not find: those between two dead ones, and those behind a dead one to which it
+// had not come, or to which it would come again, from a node that was moved there since.
 func (m *model) lose() {
 	for _, kids := range m.kids {
 		dead := func(h handle) bool { return !m.live[h] }
 		for i, h := range kids {
 			before, behind := kids[:i], kids[i+1:]
-			unseen := slices.ContainsFunc(before, func(h handle) bool { return dead(h) && !m.came[h] })
+			unseen := false
+			for j, h := range before {
+				again := slices.ContainsFunc(before[:j], func(moved handle) bool { return m.came[moved] > m.came[h] })
+				unseen = unseen || dead(h) && (m.came[h] == 0 || again)
+			}
 			if unseen || slices.ContainsFunc(before, dead) && slices.ContainsFunc(behind, dead) {
 				m.lost[h] = true
 			}

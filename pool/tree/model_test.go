@@ -26,7 +26,7 @@ type model struct {
 	// What has happened since a loop began.
 	left   map[handle]bool // lost their places
 	hidden bool            // a node was removed behind the forest's back
-	came   map[handle]bool // the loop has come to them
+	came   map[handle]int  // when the loop has come to them last
 	lost   map[handle]bool // see lose
 
 	closed  map[handle]bool // parents of which closeEnd has taken a dead child
