@@ -41,7 +41,7 @@ func TestIndexBoundIsAboveEachIndex(t *testing.T) {
 			p.DeleteFunc(func(h pool.Handle[int], _ *int) bool { return h != last })
 			require.NoError(t, p.Synchronize(t.Context()))
 			p.Trim()
-			require.Equal(t, before, p.IndexBound())
+			require.GreaterOrEqual(t, p.IndexBound(), before)
 			if !o.Preallocate {
 				require.Less(t, p.Stats().Allocated, int(last.Index()), "Trim gives pages back")
 			}

@@ -37,7 +37,7 @@ type batches struct {
 func (l *batches) init(a *Arena, f *epoch.Frontier) {
 	l.arena, l.frontier = a, f
 	if a.Fixed {
-		n := min(fixedBatches+a.Capacity/slots.SealEvery, a.Capacity+2)
+		n := min(fixedBatches+a.Capacity/slots.SealEvery/uint64(a.Config.Shards), a.Capacity+2)
 		l.Timeline = slots.Timeline[batch]{List: make([]slots.Stamped[batch], 0, n), Fixed: true}
 		l.apart = make([]uint64, 0, (n+63)/64)
 	}

@@ -15,7 +15,7 @@ const (
 	cellsABatch = 24
 
 	// fixedBatches is how many batches a shard has room for with Preallocate, beside one for each SealEvery slots
-	// of the Capacity: one for each of 256 guards, and 56 more, which pay for the scan that joins them. Each takes
+	// of its share of the Capacity: one for each of 256 guards, and 56 more, which pay for the scan that joins them. Each takes
 	// 72 bytes.
 	fixedBatches = 256 + 56
 
