@@ -18,6 +18,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"coatcheck/internal/check/testkit"
 )
 
 // ordinary is a function that go test runs.
@@ -29,7 +31,7 @@ type ordinary struct {
 
 // modules returns the folders of all modules, the deepest first.
 func modules(t *testing.T) (all []string) {
-	for _, file := range files(t, "go.mod") {
+	for _, file := range testkit.Files(t, root, "go.mod") {
 		all = append(all, filepath.Dir(file))
 	}
 	slices.SortFunc(all, func(a, b string) int { return len(b) - len(a) })
@@ -50,7 +52,7 @@ func moduleOf(modules []string, file string) string {
 // tests returns all functions that go test runs.
 func tests(t *testing.T) (all []ordinary) {
 	modules := modules(t)
-	for _, file := range files(t, "_test.go") {
+	for _, file := range testkit.Files(t, root, "_test.go") {
 		f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, file), nil, parser.ParseComments)
 		require.NoError(t, err)
 		for _, d := range f.Decls {
@@ -148,7 +150,7 @@ func TestNamesInPatternsMatch(t *testing.T) {
 		check(".ci/run", c, func(o *ordinary) bool { return c.has(o.module, filepath.Dir(o.file)) && c.builds(t, o.file) })
 	}
 	count := 0
-	for _, file := range files(t, ".md") {
+	for _, file := range testkit.Files(t, root, ".md") {
 		text, err := os.ReadFile(filepath.Join(root, file))
 		require.NoError(t, err)
 		for _, m := range regexp.MustCompile("`[^`\n]*?\\bgo test ([^`\n]*)`").FindAllStringSubmatch(string(text), -1) {
@@ -205,7 +207,7 @@ func TestEachModuleIsChecked(t *testing.T) {
 
 // TestEachFileIsVetted: vet and staticcheck see each file of this platform, whatever its build tags.
 func TestEachFileIsVetted(t *testing.T) {
-	full, modules, all := full(t), modules(t), files(t, ".go")
+	full, modules, all := full(t), modules(t), testkit.Files(t, root, ".go")
 	tags := map[string]bool{"": true}
 	for _, file := range all {
 		text, err := os.ReadFile(filepath.Join(root, file))

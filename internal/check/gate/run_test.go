@@ -4,7 +4,6 @@ package gate_test
 
 import (
 	"go/build"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -204,25 +203,4 @@ func (c *command) selects(name string) bool {
 
 func matches(pattern, name string) bool {
 	return regexp.MustCompile(first(pattern)).MatchString(name)
-}
-
-// files returns the files below root with an ending, relative to it, without those that Go leaves out.
-func files(t *testing.T, ending string) (all []string) {
-	t.Helper()
-	require.NoError(t, filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		name := entry.Name()
-		if entry.IsDir() && (strings.HasPrefix(name, ".") && path != root || name == "testdata") {
-			return filepath.SkipDir
-		}
-		if strings.HasSuffix(name, ending) {
-			file, err := filepath.Rel(root, path)
-			all = append(all, file)
-			return err
-		}
-		return nil
-	}))
-	return all
 }

@@ -8,7 +8,6 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,6 +15,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"coatcheck/internal/check/testkit"
 )
 
 // source is a file of tests.
@@ -28,21 +29,12 @@ type source struct {
 func tests(t *testing.T) map[string]source {
 	const root = "../../.."
 	all, fset := map[string]source{}, token.NewFileSet()
-	require.NoError(t, filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		name := entry.Name()
-		if entry.IsDir() && (strings.HasPrefix(name, ".") && path != root || name == "testdata") {
-			return filepath.SkipDir
-		}
-		if strings.HasSuffix(name, "_test.go") {
-			file, err := parser.ParseFile(fset, path, nil, parser.SkipObjectResolution|parser.ParseComments)
-			all[path] = source{file, fset}
-			return err
-		}
-		return nil
-	}))
+	for _, path := range testkit.Files(t, root, "_test.go") {
+		path = filepath.Join(root, path)
+		file, err := parser.ParseFile(fset, path, nil, parser.SkipObjectResolution|parser.ParseComments)
+		require.NoError(t, err)
+		all[path] = source{file, fset}
+	}
 	require.Greater(t, len(all), 100)
 	return all
 }
