@@ -10,11 +10,11 @@ import (
 )
 
 // An index by name beside a pool. By hand it goes wrong: when Insert has returned, another goroutine may have removed
-// the value already, and the index keeps its name for ever. And each verb that removes needs its own line. The
+// the value already, and the index keeps its name. And each verb that removes needs its own line. The
 // pool's events come once for each life, the first before the second, whatever the verb.
 //
-// While calls run, the index may have a name that is about to go live, or has just gone. So whoever finds a
-// handle asks the pool. At rest the index is exact.
+// While calls run, the index may have a name that is about to go live, or has just gone. So a
+// look-up asks the pool too. At rest the index is exact.
 func Example_index() {
 	towns := newTowns()
 	var wg sync.WaitGroup

@@ -11,8 +11,8 @@ import (
 	"coatcheck/pool"
 )
 
-// The bound is above the index of each handle that was issued, also while it is not live, and stays there
-// after Trim, when the pool has fewer slots with memory.
+// The bound is above the index of each handle that was issued, also while it is not live, and does not fall in
+// a Trim, after which the pool has fewer slots with memory.
 func TestIndexBoundIsAboveEachIndex(t *testing.T) {
 	for _, o := range []pool.Options[int]{{}, {Capacity: 3000, Reuse: pool.FIFO}, {Origin: 1, Shards: 1}, {Capacity: 3000, Preallocate: true}} {
 		t.Run(describe(&o), func(t *testing.T) {
@@ -57,7 +57,7 @@ func TestIndexBoundIsAboveEachIndex(t *testing.T) {
 	testkit.RequirePanicText(t, func() { new(pool.Pool[int]).IndexBound() }, "zero Pool")
 }
 
-// Whoever has a handle finds a bound above its index, while others insert.
+// A goroutine that has a handle finds a bound above its index, while others insert.
 func TestIndexBoundBesideInsertions(t *testing.T) {
 	p := tiny8(t, &pool.Options[int]{Shards: 2})
 	issued := make(chan pool.Handle[int])

@@ -16,9 +16,9 @@ import (
 // So batches pass in order, and the first one tells whether any has passed.
 //
 // Where a removal takes a stamp of its own (Arena.stampPerSlot), a batch may have slots of several. It passes
-// when the latest has, and mostly that is soon. Only before an insertion is refused are batches cut in two in
-// which some slots have passed. Which ones these are, their least stamps tell. The naive list keeps the
-// greatest stamp alone. Then each refusal visits all that waits.
+// when the latest has, and mostly that is soon. Before an insertion is refused, and where Synchronize, Trim or the
+// collector's cycle reclaims, each batch is cut in two in which some slots have passed. A batch's least stamp tells
+// whether it may be one. The naive list keeps the greatest stamp alone. Then each refusal visits all that waits.
 
 // backlog has the slots of a shard that wait for their grace period. The holder of the shard's lock owns
 // it. Only its methods use its fields: here and in synchronize.go.
@@ -47,7 +47,7 @@ func (b *backlog) init(a *Arena) {
 	}
 }
 
-// hasRoom reports whether a seal makes room by no visit of each slot.
+// hasRoom reports whether there is room for another batch.
 func (b *backlog) hasRoom() bool { return !b.waiting.full() }
 
 // seal makes batches of what was removed to s, the backlog's shard. It reports whether there was any.

@@ -10,10 +10,10 @@ import (
 //
 //	limbo ──▶ backlog: waits for its grace period ──▶ recycle ──▶ ready, freelist
 //
-// Removals push, and whoever wants a slot fetches: an insertion that finds no vacant slot, Synchronize, Trim, and
-// the garbage collector's cycle. It goes in rounds. The goroutine that runs one holds the shard's lock, and runs
-// no user code meanwhile. A removal never waits for it. An insertion that would otherwise add a page or be
-// refused, Synchronize, Trim, and a Worker that gives slots back do.
+// An insertion that finds no vacant slot, Synchronize, Trim and the garbage collector's cycle reclaim, in rounds. A
+// removal does not. The goroutine that runs a round holds the shard's lock, and runs no user code meanwhile. An
+// insertion that would otherwise add a page or be refused, Synchronize, Trim, and a Worker that gives slots back
+// wait for it.
 //
 // The naive way lets each goroutine claim sealed batches without a lock. Then lists fill while
 // an insertion looks for a slot, and it cannot tell a full pool from one whose slots move.
@@ -171,7 +171,7 @@ func (r *round) begin(s, target *shard, limit int) {
 	r.moved = s.refill(target)
 }
 
-// releaseBelow is release. Who fetches for no insertion, but for all that has passed, gets it also out of batches
+// releaseBelow is release. A round for no insertion, which reclaims all that has passed, also cuts it off batches
 // that have not.
 func (r *round) releaseBelow(oldest uint64) {
 	if r.target == nil {

@@ -80,7 +80,7 @@ func (s *shard) retireMoved(k *slots.Hook, h, seen uint64) {
 }
 
 // retire pushes the caller's slot onto limbo; its word links to the top that was seen, before the slot gets its
-// stamp (seal).
+// stamp (backlog.take).
 //
 //go:nosplit
 func (s *shard) retire(slot *slots.Hook, h, seen uint64) {
@@ -154,7 +154,7 @@ func (s *shard) retireChain(c *slots.Chain, who Retirer) {
 	for stamp := uint64(0); ; {
 		seen := s.limbo.Head.Load()
 		if a.stampPerSlot {
-			if now := a.Domain.Stamp(); now != stamp { // it was pushed to when seen was loaded
+			if now := a.Domain.Stamp(); now != stamp { // from after the load of seen (backlog.take)
 				stamp = now
 				a.Table.SetStamps(c, stamp)
 			}

@@ -220,7 +220,7 @@ func (q *waiters) wake() {
 	}
 }
 
-// wakeAfter is wake for a goroutine that retires in that mode. The garbage collector's goroutines are
+// wakeAfter is wake after a retirement. The garbage collector's goroutines are
 // in no bubble of testing/synctest, and must not wake a call within one: that ends the program. So
 // what the collector gives back is found by the next look.
 func (q *waiters) wakeAfter(who Retirer) {

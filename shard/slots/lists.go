@@ -135,7 +135,7 @@ func (f *Stack) TakeAll() uint64 {
 // A push that succeeds found the top that it linked to, whatever came between. That limbo was not taken
 // between either, it knows by the count, which taking leaves as it is. The wrong version counts what waits:
 // then limbo looks the same when it was empty before and is again, and a slot that was stamped before a
-// seal comes into the next one (seal).
+// seal comes into the next one (backlog.take).
 //
 //	writers  Push and PushOne, by compare-and-swap; TakeAll, by compare-and-swap; the goroutine that
 //	         restores an arena

@@ -39,7 +39,7 @@ func (t *Table) ExtendVacant(n uint64) {
 	t.next.Store(max(n, t.Allocated()))
 }
 
-// hide shows the stub in place of a page of n slots, which have a floor.
+// hide shows the stub in place of the page of n slots from first on, and gives them a floor.
 func (t *PageTable) hide(table *Table, first, n, floor uint32) {
 	t.show(&PageMeta{page: table.stub, FirstSlot: first, N: n, Floor: floor}, table.stub, 0)
 	table.decommittedSlots.Add(int64(n))

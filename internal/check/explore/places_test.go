@@ -129,7 +129,7 @@ func (w *world) locateIn(c shard.Contents) {
 	}
 	w.chain(slots.Low(c.Free), -1, inFree)
 	for _, l := range []shard.List{c.Limbo, c.Late} {
-		// Who has taken all counts that later.
+		// TakeAll empties the list, and then writes how many slots it took.
 		if n := uint32(w.chain(l.First, -1, inLimbo)); n > l.N || n < l.N && !w.r.Locked(c.Lock) {
 			w.misplaced("limbo says %d slots and has %d", l.N, n)
 		}

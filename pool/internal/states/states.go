@@ -26,7 +26,7 @@ var All = [...]State{
 	{"live", "slots with a value", func(s pool.Stats) int { return s.Live }},
 	{"reserved", "slots of open Reservations", func(s pool.Stats) int { return s.Reserved }},
 	{"cached", "free slots in the reach of open Workers", func(s pool.Stats) int { return s.Cached }},
-	{"limbo", "removed slots that wait for guards or Refs", func(s pool.Stats) int { return s.Limbo }},
+	{"limbo", "removed slots that are not reclaimed yet", func(s pool.Stats) int { return s.Limbo }},
 	{"exhausted", "slots whose generations are used up", func(s pool.Stats) int { return s.Exhausted }},
 	{"free", "vacant slots that any Insert may take", func(s pool.Stats) int { return s.Free }},
 }
