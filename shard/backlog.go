@@ -113,17 +113,6 @@ func (b *backlog) takeAll(list *slots.Limbo, floor uint64) (w slots.Stamped[batc
 	return w
 }
 
-// retire makes c, whose slots a magazine has removed, wait behind all that does. It counts as a seal: a
-// Synchronize that came before does not wait for it.
-func (b *backlog) retire(stamp, leastStamp uint64, c slots.Chain) {
-	if last := b.waiting.Youngest(); last != nil {
-		stamp = max(stamp, last.Stamp)
-	}
-	b.seals++
-	b.payScans(c.N)
-	b.add(stamp, &batch{Chain: c, leastStamp: leastStamp, number: b.seals})
-}
-
 // add makes a batch wait, of which the last scan may not speak.
 func (b *backlog) add(stamp uint64, c *batch) {
 	b.frontier.Mix()

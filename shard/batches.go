@@ -21,8 +21,8 @@ type batch struct {
 // are joined. Only its methods use its fields.
 //
 // Two batches are joined if no guard stands between their stamps, since they pass at the same moment then.
-// What a seal took is not, if it is 16 slots or more, nor is a batch with arrays to one without. So there are
-// hardly more batches than guards, and one for each 16 slots.
+// What a seal took is not, if it is 16 slots or more. So there are hardly more batches than guards, and one
+// for each 16 slots.
 type batches struct {
 	slots.Timeline[batch]
 	arena    *Arena
@@ -80,10 +80,9 @@ func (l *batches) came(stamp uint64, c *batch) {
 }
 
 // join puts the slots of b behind those of a. It reports false if the end of a is not known, since
-// nobody has visited it, if only one of them has arrays, which would be lost, or is turned. Joined or not, the
-// slots stay in their order.
+// nobody has visited it, or if only one of them is turned. Joined or not, the slots stay in their order.
 func join(a, b *batch) bool {
-	if a.N > 0 && (a.Last == nil || a.turned != b.turned || (a.Arrays.Last == nil) != (b.Arrays.Last == nil)) {
+	if a.N > 0 && (a.Last == nil || a.turned != b.turned) {
 		return false
 	}
 	a.Chain.Concat(&b.Chain)
@@ -276,12 +275,9 @@ func (l *batches) upTo(number uint64) bool {
 	return false
 }
 
-// bytes returns the memory of the list and of the batches' arrays.
-func (l *batches) bytes() (n int64) {
-	for k := range l.Len() {
-		n += l.Entry(k).Body.Arrays.Bytes()
-	}
-	return n + int64(cap(l.List))*int64(unsafe.Sizeof(slots.Stamped[batch]{})) + int64(cap(l.apart))*8
+// bytes returns the memory of the list.
+func (l *batches) bytes() int64 {
+	return int64(cap(l.List))*int64(unsafe.Sizeof(slots.Stamped[batch]{})) + int64(cap(l.apart))*8
 }
 
 // record is backlog.record for batches, and restore is backlog.restore. It returns how many slots they have.

@@ -29,11 +29,6 @@ func (c *recycler) takeKept(chain *slots.Chain, limit int) slots.Chain {
 	return chain.TakeKept(c.arena.Table.Pages(), uint32(limit), c.asksHolds)
 }
 
-// keepsArray is keepsAll for the slots of an array, each of which it asks.
-func (c *recycler) keepsArray(b *slots.Array) bool {
-	return b.AllKept(c.arena.Table.Pages(), c.asksHolds)
-}
-
 // renewsNone reports whether no value must be made ready for another life.
 func (c *recycler) renewsNone() bool { return !slots.Poisons && c.arena.Plain() }
 
@@ -48,16 +43,6 @@ func (c *recycler) slot(slot *slots.Hook, i uint32, word uint64) (now uint64, ok
 		c.arena.Clear(slot)
 	}
 	return now, owned && reusable
-}
-
-// array is slot for those of an array, of which it keeps all. It returns how many there are.
-func (c *recycler) array(b *slots.Array) int {
-	t := c.arena.Table.Pages()
-	cost.Slots(int(b.N))
-	for _, i := range b.Slots[:b.N] {
-		c.renew(t.At(i))
-	}
-	return int(b.N)
 }
 
 // bag is slot for those of a magazine's bag. It returns those that are ready, in the same array.

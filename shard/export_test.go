@@ -230,48 +230,26 @@ func (m *Magazine) Ordered() bool {
 	return m.open == at && at <= m.used || m.open == 0 && m.seals.Len() == 0
 }
 
-// Arrays returns how many slots of the backlog are in arrays, and reports whether each chain's arrays, if
-// it has any, have its slots in its order (I14), what is ready ends with None, and batches are in the
-// order of their stamps. Spare returns how many arrays have none.
-func (s *shard) Arrays() (n int, repeat bool) {
+// Ordered reports whether batches are in the order of their stamps, and what is ready ends with None.
+func (s *shard) Ordered() bool {
 	s.lock()
 	defer s.unlock()
-	repeat = true
-	chains := slices.Clone(s.ready.chains)
-	for k := range s.backlog.waiting.Len() {
-		chains = append(chains, s.backlog.waiting.Entry(k).Body.Chain)
-		repeat = repeat && s.backlog.waiting.Entry(max(k, 1)-1).Stamp <= s.backlog.waiting.Entry(k).Stamp
-	}
-	for k, c := range chains {
-		last := c.Arrays.Last
-		if last == nil {
-			continue
+	for k := 1; k < s.backlog.waiting.Len(); k++ {
+		if s.backlog.waiting.Entry(k-1).Stamp > s.backlog.waiting.Entry(k).Stamp {
+			return false
 		}
-		i, left := c.Top(), c.N
-		for b := last.Next; ; b = b.Next {
-			for j := b.N; j > 0; j-- {
-				if left == 0 || b.Slots[j-1] != i {
-					return n, false
-				}
-				i, left, n = slots.Low(s.arena.Table.Slot(i).Word.Load()), left-1, n+1
-			}
-			if b == last {
-				break
-			}
-		}
-		repeat = repeat && left == 0 && (k >= len(s.ready.chains) || i == slots.None)
 	}
-	return n, repeat
+	for _, c := range s.ready.chains {
+		i := c.Top()
+		for range c.N {
+			i = slots.Low(s.arena.Table.Slot(i).Word.Load())
+		}
+		if i != slots.None {
+			return false
+		}
+	}
+	return true
 }
-
-func (s *shard) Spare() int { return s.ready.spare.N }
-
-// ArraysMost and SpareMost bound arrays, which have ArrayBytes each.
-const (
-	ArraysMost = arraysMost
-	SpareMost  = slots.SpareMost
-	ArrayBytes = slots.ArrayBytes
-)
 
 // Removed returns how many slots were removed since the last seal.
 func (s *shard) Removed() int { return int(s.removed()) }

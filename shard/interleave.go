@@ -18,7 +18,6 @@ const (
 	readyMost    = 2
 	spliceLeast  = 2
 	firstReach   = 8 // three of these fit into a part of the bag
-	arraysMost   = 8
 	resetRun     = 2
 	runsMost     = 2
 	aheadBytes   = 64 // one slot: a shard goes ahead once
@@ -43,7 +42,6 @@ type Contents struct {
 type List struct {
 	First, N uint32
 	Stamp    uint64
-	Arrays   []uint32 // the slots by the arrays, from the first to the last; empty if there are none
 }
 
 // Inspect returns the contents of the shards.
@@ -56,7 +54,7 @@ func (a *Arena) Inspect() (contents []Contents) {
 		c.Late.First, c.Late.N = s.late.Top()
 		add := func(l *slots.Chain, stamp uint64) {
 			if l.N > 0 {
-				c.Waiting = append(c.Waiting, List{l.Top(), l.N, stamp, l.Arrays.Indexes()})
+				c.Waiting = append(c.Waiting, List{l.Top(), l.N, stamp})
 			}
 		}
 		b := &s.backlog
@@ -65,7 +63,7 @@ func (a *Arena) Inspect() (contents []Contents) {
 			add(&w.Body.Chain, w.Stamp)
 		}
 		for _, r := range s.ready.chains {
-			c.Ready = append(c.Ready, List{r.Top(), r.N, 0, r.Arrays.Indexes()})
+			c.Ready = append(c.Ready, List{r.Top(), r.N, 0})
 		}
 		contents = append(contents, c)
 	}
@@ -77,8 +75,8 @@ func (a *Arena) ShardsMade() (n int, lock unsafe.Pointer) {
 	return len(a.shards()), unsafe.Pointer(&a.verdicts.mu)
 }
 
-// NotReplaying makes an arena that was not used yet one that does not replay: it keeps arrays if it may, and
-// ClearExpired reclaims.
+// NotReplaying makes an arena that was not used yet one that does not replay: ClearExpired
+// reclaims.
 func (a *Arena) NotReplaying() {
 	a.Replays = false
 	for _, s := range a.shards() {

@@ -78,10 +78,6 @@ const (
 	// inTimeToGrow is how often removed slots must be ready in time before the reach grows.
 	inTimeToGrow = 8
 
-	// fetchMost is in how many shards a magazine looks for slots that have arrays. Each look may be a
-	// cache miss, and there may be hundreds of shards.
-	fetchMost = 8
-
 	leastReach = 4 // the least that is of use
 
 	// reachShare is how many magazines a bounded pool can feed. With more, they would keep too
@@ -143,21 +139,13 @@ func (m *Magazine) claim() (*slots.Hook, uint64, error) {
 	turn := m.begin()
 	limit := min((m.reach-m.batch)/2, m.reach-(len(m.bag)-m.start), slots.Batch)
 	m.ready = slices.Grow(m.ready, limit)
-	if slots.Low(s.kept.Load()) > 0 {
-		m.fetch(s, limit)
-	}
-	if !m.HasNext() {
-		m.ready = m.ready[:s.popRun(m.ready[:limit])]
-	}
+	m.ready = m.ready[:s.popRun(m.ready[:limit])]
 	if !m.HasNext() {
 		first, n, _ := s.fresh.Take(limit)
 		for i := n - 1; i >= 0; i-- { // the first one last
 			slot, h := a.Table.FirstLife(first + uint32(i))
 			m.ready = append(m.ready, slots.NewCached(slot, h))
 		}
-	}
-	if !m.HasNext() {
-		m.fetchElsewhere(limit)
 	}
 	m.mustBeAlone(turn)
 	if m.HasNext() {

@@ -62,7 +62,7 @@ func (s *shard) reclaimAndUnlock(target *shard, scans bool) (unfinished bool) {
 // refill gives an empty freelist what is ready in s. It reports whether it did. A queue's freelist
 // stays empty until all slots have been used.
 func (s *shard) refill(target *shard) bool {
-	return !s.ready.empty() && s.unworn.Load() == 0 && s.ready.refill(&s.recipient(target).free, &s.arena.Table)
+	return !s.ready.empty() && s.unworn.Load() == 0 && s.ready.refill(&s.recipient(target).free)
 }
 
 // recipient returns the shard whose freelist gets what is reclaimed in o for target, if that is not
@@ -221,13 +221,8 @@ func (r *round) pass(c *slots.Chain) {
 	s, a := r.source, r.source.arena
 	r.moved = true
 	r.send(r.target, slots.Low(c.First))
-	stays := r.recycler.keepsAll()
-	asIs := stays && r.recycler.renewsNone()
+	asIs := r.recycler.keepsAll() && r.recycler.renewsNone()
 	whole := asIs && !r.sorts
-	if c.Arrays.Last != nil && !r.sorts {
-		r.passByArrays(c, stays, asIs)
-		return
-	}
 	if whole {
 		c.Finish(&a.Table) // a batch that was passed in part begins with an index alone
 		if s.fifo {
@@ -241,21 +236,21 @@ func (r *round) pass(c *slots.Chain) {
 		*c = slots.Chain{}
 		return
 	}
-	r.passSlots(c, asIs, r.limit)
+	r.passSlots(c, asIs)
 }
 
 // passSlots is pass for slots that are visited, until the round has made so many visits.
 //
 // Slots that some other one makes it ask, and that need nothing else, go in runs. The others are moved one by
 // one.
-func (r *round) passSlots(c *slots.Chain, asIs bool, limit int) {
+func (r *round) passSlots(c *slots.Chain, asIs bool) {
 	a := r.source.arena
 	inRuns := !asIs && !r.sorts && r.recycler.renewsNone()
-	for c.N > 0 && r.visits < limit {
+	for c.N > 0 && r.visits < r.limit {
 		if inRuns {
-			run := r.recycler.takeKept(c, limit-r.visits)
+			run := r.recycler.takeKept(c, r.limit-r.visits)
 			r.visits += int(run.N)
-			if r.home.Concat(&run); c.N == 0 || r.visits == limit {
+			if r.home.Concat(&run); c.N == 0 || r.visits == r.limit {
 				break
 			}
 		}
@@ -269,29 +264,6 @@ func (r *round) passSlots(c *slots.Chain, asIs bool, limit int) {
 			r.add(slot, i, word)
 		}
 	}
-}
-
-// passByArrays is pass for slots that have arrays. They need no visit one after the other, but for those of an
-// array in which one does not stay.
-func (r *round) passByArrays(c *slots.Chain, stays, asIs bool) {
-	s, a := r.source, r.source.arena
-	for c.N > 0 && r.visits < r.limit {
-		part := *c
-		if asIs {
-			*c = slots.Chain{}
-			r.visits++
-		} else if part = c.CutArray(a.Table.Pages()); stays || r.recycler.keepsArray(part.Arrays.First()) {
-			r.visits += r.recycler.array(part.Arrays.First())
-		} else {
-			r.passSlots(&part, false, r.visits+int(part.N))
-			continue
-		}
-		if !s.ready.keep(&part) {
-			part.Finish(&a.Table)
-			r.home.Concat(&part)
-		}
-	}
-	s.refill(r.target)
 }
 
 // delivery gathers slots that were recycled for the freelists that get them.

@@ -6,17 +6,17 @@ import "coatcheck/shard/slots"
 
 const (
 	// waitingMost is how many batches of removed slots a shard keeps before it looks which of them
-	// pass together. Each takes 72 bytes.
+	// pass together. Each takes 64 bytes.
 	waitingMost = 32
 
 	// cellsABatch is how many pin cells a further batch pays for, before batches are joined. A greater
 	// one makes insertions beside many guards slower: by some 20 ns with 24. A smaller one takes more
-	// memory for batches that could be joined: with 24, 72 bytes for each 24 cells of 128.
+	// memory for batches that could be joined: with 24, 64 bytes for each 24 cells of 128.
 	cellsABatch = 24
 
 	// fixedBatches is how many batches a shard has room for with Preallocate, beside one for each SealEvery slots
 	// of its share of the Capacity: one for each of 256 guards, and 56 more, which pay for the scan that joins them. Each takes
-	// 72 bytes.
+	// 64 bytes.
 	fixedBatches = 256 + 56
 
 	// fixedBuckets is how many buckets a shard has with Preallocate. No more are made later. With
@@ -24,7 +24,7 @@ const (
 	fixedBuckets = 64
 
 	// readyMost is how many chains of slots that have passed wait for an empty freelist. More
-	// are visited and pushed, which costs 5 ns a slot. Each takes 40 bytes a shard.
+	// are visited and pushed, which costs 5 ns a slot. Each takes 32 bytes a shard.
 	readyMost = 32
 
 	// spliceLeast is how many slots a chain must have to wait for an empty freelist. Fewer
@@ -35,10 +35,6 @@ const (
 	// processors. But what two magazines keep that pass slots to each other must fit into what
 	// a shard takes ahead.
 	firstReach = 128
-
-	// arraysMost is the number of slots in a shard's backlog beyond which batches get no arrays, which
-	// take 4 bytes a slot.
-	arraysMost = 1 << 17
 
 	// resetRun is the most slots that one goroutine takes at a time to call Reset for them. No
 	// other goroutine can have them meanwhile. A smaller one costs more locked instructions a

@@ -8,12 +8,11 @@ import "coatcheck/internal/cost"
 //
 // Its zero value is empty. It is not safe for concurrent use.
 type Chain struct {
-	First  uint64 // the first slot's generation and index: the head of a list that begins here
-	Tail   uint64 // the last slot's
-	Last   *Hook  // nil if the last slot is not known; it links to None then
-	Arrays Arrays // none, or those of all slots (I14)
-	Next   uint32 // what last's word links to, which no other goroutine reads yet
-	N      uint32
+	First uint64 // the first slot's generation and index: the head of a list that begins here
+	Tail  uint64 // the last slot's
+	Last  *Hook  // nil if the last slot is not known; it links to None then
+	Next  uint32 // what last's word links to, which no other goroutine reads yet
+	N     uint32
 }
 
 // Append puts slot i, whose word is word, behind the last slot.
@@ -25,7 +24,6 @@ func (c *Chain) Append(slot *Hook, i uint32, word uint64) {
 		c.Link(i)
 	}
 	c.Last, c.Tail, c.Next = slot, head, Low(word)
-	c.Arrays = Arrays{}
 	c.N++
 }
 
@@ -53,7 +51,6 @@ func (c *Chain) NoteFirst(slot *Hook, i uint32, word uint64) {
 		c.Last, c.Tail, c.Next = slot, head, Low(word)
 	}
 	c.First = head
-	c.Arrays = Arrays{}
 	c.N++
 }
 
@@ -70,7 +67,6 @@ func (c *Chain) Concat(o *Chain) {
 		*c = *o
 	} else if o.N > 0 {
 		c.Link(Low(o.First))
-		c.Arrays.concat(o.Arrays)
 		c.Last, c.Tail, c.Next, c.N = o.Last, o.Tail, o.Next, c.N+o.N
 	}
 }
@@ -110,9 +106,6 @@ func (c *Chain) TakeFirst(table *Table) (slot *Hook, i uint32, word uint64) {
 		return slot, i, word
 	}
 	c.First = uint64(Low(word))
-	if c.Arrays.Last != nil {
-		c.Arrays = Arrays{}
-	}
 	return slot, i, word
 }
 
@@ -129,7 +122,6 @@ func (c *Chain) Reverse(target *Chain, table *Table, limit int) (moved int) {
 		return moved
 	}
 	cost.Slots(n)
-	c.Arrays, target.Arrays = Arrays{}, Arrays{}
 	t, next, first := table.Pages(), Low(c.First), target.First
 	for range n {
 		slot := t.At(next)

@@ -19,8 +19,7 @@
 //
 //	lists.go      the lists that goroutines share: freelist, limbo, and ranges of slots that were never used
 //	chain.go      a list of slots in one goroutine's hands
-//	array.go      what repeats a chain, so that its slots are loaded without following links
-//	kept.go       which slots of a list, a bag or an array are held, or have no other life
+//	kept.go       which slots of a list or a bag are held, or have no other life
 //	timeline.go   a list in the order of stamps
 //	sizes.go      the sizes that are smaller in builds that explore schedules (interleave.go)
 //	debug_on.go   what the tag coatcheck_debug adds: what writes to a vacant slot is found

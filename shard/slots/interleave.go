@@ -19,8 +19,6 @@ const (
 	SealEvery    = 2
 	longTimeline = 4
 	backShare    = 2 // half of the slots come back at a time
-	arraySlots   = 2
-	SpareMost    = 1
 )
 
 // InspectPage returns how many slots slot i's page has, where its PageMeta lies, its type, its homes, and
@@ -56,18 +54,3 @@ func (t *Table) Unallotted(i uint32) bool {
 
 // Void returns the unit that stands for those without memory, or nil.
 func (t *Table) Void() unsafe.Pointer { return t.stub }
-
-// Indexes returns the slots of the arrays, in the order of their chain.
-func (l *Arrays) Indexes() (slots []uint32) {
-	if l.Last == nil {
-		return nil
-	}
-	for b := l.First(); ; b = b.Next {
-		for j := b.N; j > 0; j-- {
-			slots = append(slots, b.Slots[j-1])
-		}
-		if b == l.Last {
-			return slots
-		}
-	}
-}

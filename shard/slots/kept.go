@@ -87,7 +87,7 @@ func (c *Chain) cut(t *PageTable, n, i uint32) (head Chain) {
 	if c.N -= n; c.N == 0 {
 		*c = Chain{}
 	} else {
-		c.First, c.Arrays = uint64(Low(word)), Arrays{}
+		c.First = uint64(Low(word))
 	}
 	return head
 }
@@ -105,16 +105,6 @@ func NoneIsHeld(t *PageTable, bag []Cached) bool {
 			if h != nil && h.count[j].Load() != 0 { // observes (P7)
 				return false
 			}
-		}
-	}
-	return true
-}
-
-// AllKept reports whether no slot of an array is held, and each has another life.
-func (b *Array) AllKept(t *PageTable, asksHolds bool) bool {
-	for _, i := range b.Slots[:b.N] {
-		if t.At(i).Word.Load() >= Spent<<32 || asksHolds && t.IsHeld(i) {
-			return false
 		}
 	}
 	return true

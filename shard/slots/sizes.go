@@ -14,7 +14,7 @@ const (
 
 	// SealEvery is how many slots are pushed to a shard's limbo before a removal seals it, if it has as many. With
 	// more, a guard that is pinned later delays more of them, and a refusal cuts longer batches. With fewer, more
-	// batches wait: one of 72 bytes for each so many slots. It is a power of two.
+	// batches wait: one of 64 bytes for each so many slots. It is a power of two.
 	SealEvery = 2 * Batch
 
 	// longTimeline is the length from which an array of batches is given back when it has become
@@ -27,11 +27,4 @@ const (
 	// unit, so it costs at most half of what comes back with it. A copy for each page would cost several
 	// times its first allocation.
 	backShare = 64
-
-	// arraySlots is how many slots an array of a chain has room for: a Worker's first bag. It has 576
-	// bytes then, a size class of the allocator.
-	arraySlots = 140
-
-	// SpareMost is how many arrays a shard keeps for the next batches: 36 KiB.
-	SpareMost = 64
 )

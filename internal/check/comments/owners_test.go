@@ -76,7 +76,7 @@ func TestOwnersAloneUseTheirWords(t *testing.T) {
 		{"epoch", []owner{{"Frontier", []string{"frontier.go"}}, {"Savings", []string{"frontier.go"}}}},
 		{"shard/slots", []owner{
 			{"Limbo", []string{"lists.go"}}, {"Run", []string{"lists.go"}}, {"Stack", []string{"lists.go"}},
-			{"SpareArrays", []string{"array.go"}}, {"Timeline", []string{"timeline.go"}},
+			{"Timeline", []string{"timeline.go"}},
 		}},
 		{"shard", []owner{
 			{"backlog", []string{"backlog.go", "synchronize.go"}}, {"batches", []string{"batches.go"}}, {"ready", []string{"ready.go"}},

@@ -389,7 +389,7 @@ func (c *run) settle() {
 var known = map[string]program{
 	"batches that are joined": {opts: options{Capacity: 500, Shards: 1}, guards: 10_000, pins: true, calls: 10_000},
 	"a Worker beside guards":  {opts: options{Shards: 1}, guards: 10_000, workers: 1, calls: 10_000},
-	"a Worker's bursts":       {opts: options{Shards: 1, MaxLimbo: 10_000_000}, workers: 1, burst: 60_000, held: true, calls: 4}, // without arrays: they go by limbo
+	"a Worker's bursts":       {opts: options{Shards: 1, MaxLimbo: 10_000_000}, workers: 1, burst: 60_000, held: true, calls: 4},
 	"batches that pass":       {opts: options{MaxLimbo: 100, Shards: 1, Reuse: pool.FIFO}, guards: 10_000, when: apart, once: true, pins: true, calls: 10_100},
 	"batches in a fixed list": {opts: options{Capacity: 200_000, Preallocate: true, Shards: 1}, guards: 400, when: apart, calls: 1000},
 	"replays, batches":        {opts: options{Origin: 1, Capacity: 500, Shards: 1}, guards: 10_000, pins: true, calls: 10_000},

@@ -137,34 +137,13 @@ func (w *world) locateIn(c shard.Contents) {
 	if !w.r.Locked(c.Lock) {
 		for _, l := range c.Waiting {
 			w.chain(l.First, int(l.N), isWaiting)
-			w.repeats(l)
 		}
 		for _, l := range c.Ready {
 			w.chain(l.First, int(l.N), isReady)
-			w.repeats(l)
 		}
 	}
 	for i := slots.Generation(c.Fresh); i < slots.Low(c.Fresh); i++ {
 		w.put(i, inFresh)
-	}
-}
-
-// repeats checks that the arrays of a list, if it has any, have its slots (I14).
-func (w *world) repeats(l shard.List) {
-	if len(l.Arrays) == 0 {
-		return
-	}
-	if uint32(len(l.Arrays)) != l.N {
-		w.misplaced("a list has %d slots, and its arrays %d (I14)", l.N, len(l.Arrays))
-		return
-	}
-	i := l.First
-	for _, own := range l.Arrays {
-		if own != i {
-			w.misplaced("a list has slot %d where its arrays have slot %d (I14)", i, own)
-			return
-		}
-		i = slots.Low(Slot(w.p, i).Word.Load())
 	}
 }
 

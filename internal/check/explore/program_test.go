@@ -36,7 +36,7 @@ type settings struct {
 	Capacity, Shards, MaxLimbo int
 	FIFO, Preallocate, Reset   bool
 	Plain                      bool // values have no pointers
-	NoReplay                   bool // the pool does not replay: what Workers retire has arrays, if it may, and the collector reclaims
+	NoReplay                   bool // the pool does not replay: the collector reclaims
 	Copying                    bool // Get copies without a pin
 	Page                       int  // slots of a page, at most
 	Unit                       int  // slots of the first page, from which pages grow; 0: Page
