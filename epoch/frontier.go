@@ -150,28 +150,3 @@ func (f *Frontier) spend() bool {
 	f.credit = min(f.credit-price, price)
 	return true
 }
-
-// Savings is what calls have paid that are too short to pay for a scan each.
-type Savings struct {
-	// cells is how many were paid for.
-	//
-	//	writers  Spend; an addition that is lost delays a scan
-	cells atom.Uint32
-}
-
-// Spend pays for n cells, and reports whether that and what was paid before is the price of a scan.
-// If so, it is spent.
-func (s *Savings) Spend(n, price uint32) bool {
-	if c := s.cells.Load() + n; c < price {
-		s.cells.Store(c)
-		return false
-	}
-	s.cells.Store(0)
-	return true
-}
-
-// Saved returns what was paid and not spent.
-func (s *Savings) Saved() uint32 { return s.cells.Load() }
-
-// Restore sets what Saved returns, in a copy that no other goroutine has seen.
-func (s *Savings) Restore(n uint32) { s.cells.Store(n) }

@@ -158,18 +158,6 @@ func TestFrontierKnowsNothingOfWhatWasUnlinkedAfterItsScan(t *testing.T) {
 	require.Equal(t, oldest, f.Known())
 }
 
-// TestSavingsPayForOneScan: each call saves a little, and one in many scans.
-func TestSavingsPayForOneScan(t *testing.T) {
-	var s epoch.Savings
-	scans := 0
-	for range 100 {
-		if s.Spend(10, 95) {
-			scans++
-		}
-	}
-	require.Equal(t, 10, scans)
-}
-
 // TestEpochsScansWhenThatIsPaidFor, and otherwise visits no guard.
 func TestEpochsScansWhenThatIsPaidFor(t *testing.T) {
 	d := epoch.New()

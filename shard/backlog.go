@@ -123,23 +123,33 @@ func (b *backlog) add(stamp uint64, c *batch) {
 // payScans pays for scans, by so many slots that were removed.
 func (b *backlog) payScans(n uint32) { b.frontier.Pay(int(n) * 2 * cellsPaid) }
 
-// payTwice pays for two scans, which cost price.
-func (b *backlog) payTwice(price int) { b.frontier.PayUpTo(2 * price) }
+const (
+	freeCells  = 4 * slots.Batch // a round for an insertion may visit so many pin cells for nothing
+	cellsASlot = 64              // beside more, it pays for so many: some 50 ns
+)
 
-// paid reports whether what was sealed, and the slots that were removed since, pay for a scan.
-func (b *backlog) paid(removed uint32) bool { return b.frontier.Affords(int(removed) * 2 * cellsPaid) }
-
-// oldest returns an epoch: what waits with a stamp below it has passed. It scans for that if the scan was
-// paid for, and may tell more.
-func (b *backlog) oldest() (oldest uint64) {
-	oldest, _ = b.frontier.Oldest(b.firstStamp())
-	return oldest
+// pay has a round of s pay for scans: two, if target is nil or they cost little. Beside thousands of guards an
+// insertion pays for a part of one, to its own shard, so that one scan serves many insertions; a scan in each would
+// take a hundred times as long as the insertion does. It returns what a scan costs, or 0 if none is paid for
+// until now. An insertion that would be refused scans whatever it costs.
+func (b *backlog) pay(s, target *shard) (price int) {
+	price = max(b.frontier.Price(), 1)
+	if target == nil || price <= freeCells {
+		b.frontier.PayUpTo(2 * price)
+		return price
+	}
+	if target == s {
+		b.frontier.Pay(cellsASlot)
+	}
+	if b.frontier.Affords(int(s.removed()) * 2 * cellsPaid) {
+		return price
+	}
+	return 0
 }
 
-// scanPrice returns about how many cells a scan visits; in an arena that replays, by how many guards the
-// last one found: a copy of the arena has neither its cells nor, perhaps, as many processors. It needs no
-// lock.
-func (b *backlog) scanPrice() int { return b.frontier.Price() }
+// oldest returns an epoch: what waits with a stamp below it has passed. It scans for that if the scan was
+// paid for, and may tell more, and reports whether it did.
+func (b *backlog) oldest() (oldest uint64, scanned bool) { return b.frontier.Oldest(b.firstStamp()) }
 
 // oldestFor is oldest for what was just taken.
 func (b *backlog) oldestFor(stamp uint64) (oldest uint64) {
@@ -150,9 +160,6 @@ func (b *backlog) oldestFor(stamp uint64) (oldest uint64) {
 
 // known is oldest by the last scan.
 func (b *backlog) known() uint64 { return b.frontier.Known() }
-
-// blocked reports whether another scan would find that no batch has passed.
-func (b *backlog) blocked() bool { return b.frontier.Blocked(b.firstStamp()) }
 
 // learn gives the backlog what a scan has found that was made after its last seal.
 func (b *backlog) learn(pins epoch.Pins) { b.frontier.Learn(pins) }

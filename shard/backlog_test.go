@@ -169,22 +169,26 @@ func TestBatchesOfManyGuardsAreAsMany(t *testing.T) {
 	})
 }
 
-// TestSearchesScanNowAndThen: with thousands of guards an insertion mostly goes on to other shards
-// without a scan, and in time it scans.
+// TestSearchesScanNowAndThen: beside the cells of thousands of guards an insertion mostly goes on without a scan,
+// and in time it scans.
 func TestSearchesScanNowAndThen(t *testing.T) {
-	r := newRig[uint64](t, setup[uint64]{slots: 8, shards: 2})
+	r := newRig[uint64](t, setup[uint64]{slots: 8})
 	s := r.shards[0]
-	require.Equal(t, 3, s.Scans(), "few guards: as many as there are shards, and one for the search's own first")
-	for range 4000 {
-		g := r.arena.Domain.Pin()
-		defer g.Unpin()
+	h := r.fill(t, s, 1, number)[0]
+	for _, g := range r.manyGuards(t) {
+		g.Unpin()
 	}
-	cells, scans := r.arena.Domain.Scanned(), 0
+	cells := r.arena.Domain.Scanned()
 	require.Greater(t, cells, 4000)
-	for range 10 * cells / shard.CellsASlot {
-		scans += s.Scans()
+	r.leave(t, s, h)
+	s.Seal()
+	rounds := 0
+	for ; s.Pending() > 0; rounds++ {
+		require.Less(t, rounds, cells)
+		s.Round(s)
 	}
-	require.InDelta(t, 10, scans, 1)
+	require.InDelta(t, cells/shard.CellsASlot, rounds, 2)
+	require.Less(t, r.arena.Domain.Scanned(), cells, "the scan has found that the guards have gone")
 }
 
 // TestAheadDoesNotWaitForMemory: a shard that would take new memory although another shard has a slot

@@ -49,7 +49,7 @@ func (a *Arena) ClearExpired() {
 func (r *round) runByAndUnlock(s *shard, pins epoch.Pins) (unfinished bool) {
 	defer s.unlock()
 	b := &s.backlog
-	r.begin(s, nil, reclaimMost)
+	r.begin(s, nil)
 	r.releaseBelow(b.learnMixed(pins))
 	if !r.unfinished {
 		b.seal(s)

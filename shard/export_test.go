@@ -17,6 +17,7 @@ const (
 	RunsMost    = runsMost
 	Patience    = patience
 	CellsASlot  = cellsASlot
+	CellsPaid   = cellsPaid
 	Ahead       = aheadBytes / 16
 
 	// VisitsAll reports whether each slot is visited that is reclaimed, as in the debug build.
@@ -51,7 +52,7 @@ func (s *shard) Reclaim(target *shard) (unfinished bool) {
 	if target == nil {
 		s.backlog.seal(s)
 	}
-	return s.reclaimAndUnlock(target, true)
+	return s.reclaimAndUnlock(target)
 }
 
 func (s *shard) Lock() { s.lock() }
@@ -90,16 +91,15 @@ func (s *shard) Seals() uint64 { return s.backlog.seals }
 
 func (s *shard) Batches() int { return s.backlog.waiting.Len() }
 
-// BacklogBytes is bytes, and Scans is scans.
+// BacklogBytes is bytes.
 func (s *shard) BacklogBytes() int64 { return s.backlog.bytes() + s.ready.bytes() }
 
-func (s *shard) Scans() int { return s.scans() }
-
-// UnpaidRound is a round that scans only if removals have paid for it.
+// UnpaidRound is a round for an insertion into another shard, which, beside many guards, scans only if removals have
+// paid for it.
 func (s *shard) UnpaidRound() {
 	s.lock()
 	var r round
-	r.runAndUnlock(s, nil, false)
+	r.runAndUnlock(s, s.next(1))
 }
 
 // Round is one round of reclaiming, with its Resets. It returns how many slots it visited.
@@ -109,7 +109,7 @@ func (s *shard) Round(target *shard) (visits int, unfinished bool) {
 		s.backlog.seal(s)
 	}
 	var r round
-	r.runAndUnlock(s, target, true)
+	r.runAndUnlock(s, target)
 	if r.resets.n > 0 {
 		r.resets.run()
 	}

@@ -77,7 +77,6 @@ func (s *shard) claimUnlocked() (*slots.Hook, uint64) {
 			return slot, h
 		}
 	}
-	scans := s.scans()
 	minOthers, minOwn := slots.Batch, slots.Batch
 	if a.Table.Left() == 0 {
 		minOthers = 1 // there is no new memory to be had
@@ -85,7 +84,7 @@ func (s *shard) claimUnlocked() (*slots.Hook, uint64) {
 			minOwn = minOthers
 		}
 	}
-	if slot, h := s.reclaimFrom(s, minOwn, &scans); slot != nil {
+	if slot, h := s.reclaimFrom(s, minOwn); slot != nil {
 		return slot, h
 	}
 	if slot, h := s.pop(); slot != nil {
@@ -121,8 +120,12 @@ func (s *shard) claimUnlocked() (*slots.Hook, uint64) {
 	if slot, h := s.allocRange(slots.Batch); slot != nil {
 		return slot, h
 	}
-	for k := range a.shards() { // in s too, which has less than a batch
-		if slot, h := s.reclaimFrom(s.next(k), minOthers, &scans); slot != nil {
+	begin := 1
+	if minOthers < minOwn {
+		begin = 0 // in s too, which has less than a batch
+	}
+	for k := begin; k < len(a.shards()); k++ {
+		if slot, h := s.reclaimFrom(s.next(k), minOthers); slot != nil {
 			return slot, h
 		}
 	}
@@ -138,38 +141,14 @@ func (s *shard) claimUnlocked() (*slots.Hook, uint64) {
 	return nil, 0
 }
 
-const (
-	freeCells  = 4 * slots.Batch // so many pin cells a search may visit for nothing, in each shard
-	cellsASlot = 64              // so many more it pays for: some 50 ns
-)
-
-// scans returns how many times a search for a slot may scan the pin cells. If there are thousands
-// of guards, it returns 0 for most searches, so that one scan serves many of them. A search without a scan takes what the last one spoke of, and goes on to other shards
-// and to new memory. A scan in each would take a hundred times as long as the insertion does. An insertion
-// that would be refused scans whatever it costs.
-func (s *shard) scans() int {
-	cells := uint32(s.backlog.scanPrice())
-	if cells <= freeCells {
-		return len(s.arena.shards()) + 1
-	}
-	if s.savings.Spend(cellsASlot, cells) {
-		return 1
-	}
-	return 0
-}
-
-// reclaimFrom reclaims in o for s if o has slots that are ready, or at least n that wait. If no scan is
-// left, it goes by the last one. It returns a slot that came free, if there is one.
-func (s *shard) reclaimFrom(o *shard, n int, scans *int) (*slots.Hook, uint64) {
+// reclaimFrom reclaims in o for s if o has slots that are ready, or at least n that wait. It returns a slot that
+// came free, if there is one.
+func (s *shard) reclaimFrom(o *shard, n int) (*slots.Hook, uint64) {
 	waiting, ready := o.pending()
 	if ready == 0 && waiting < n || !o.tryLock() {
 		return nil, 0
 	}
-	pays := *scans > 0
-	if pays {
-		*scans--
-	}
-	o.reclaimAndUnlock(s, pays)
+	o.reclaimAndUnlock(s)
 	return o.recipient(s).pop()
 }
 
@@ -290,11 +269,11 @@ func (s *shard) takeNeverUsed() (*slots.Hook, uint64) {
 			a.Table.Grow(changes)
 			continue
 		}
-		if waiting >= least || s.scans() == 0 || !s.tryLock() {
+		if waiting >= least || !s.tryLock() {
 			break
 		}
 		least = waiting // it must become less each time
-		if s.reclaimAndUnlock(s, true); a.Reset != nil {
+		if s.reclaimAndUnlock(s); a.Reset != nil {
 			least = 0 // no other run of Resets in this call
 		}
 	}

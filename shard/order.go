@@ -51,10 +51,10 @@ type order struct {
 
 // account is what has paid for scans and for joins, and what the last scan has told.
 type account struct {
-	flags                 uint64 // isMixed and others
-	oldest, began         uint64 // ages: what has so great an age has passed (epoch.Frontier)
-	credit, guards, saved uint64
-	added                 uint64
+	flags          uint64 // isMixed and others
+	oldest, began  uint64 // ages: what has so great an age has passed (epoch.Frontier)
+	credit, guards uint64
+	added          uint64
 }
 
 const (
@@ -181,7 +181,7 @@ func (c *scribe) order(o *order) {
 		c.queue(&o.waiting[k])
 	}
 	a := &o.account
-	c.numbers(&a.flags, &a.oldest, &a.began, &a.credit, &a.guards, &a.saved, &a.added)
+	c.numbers(&a.flags, &a.oldest, &a.began, &a.credit, &a.guards, &a.added)
 }
 
 // kindOf returns what else must be equal in the copy.
@@ -218,7 +218,6 @@ func (a *Arena) Order() []byte {
 	o.pushed = uint64(s.limbo.Pushed())
 	s.ready.record(&r, &o)
 	s.backlog.record(&r, &o)
-	o.account.saved = uint64(s.savings.Saved())
 	o.fresh = s.fresh.Ends()
 	r.table(&o)
 	if !r.ok {

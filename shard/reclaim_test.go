@@ -507,11 +507,12 @@ func TestQueueKeepsItsOrderWhereBatchesMeet(t *testing.T) {
 }
 
 // manyGuards pins thousands of guards, so that a search does not pay for a scan.
-func (r *rig[T]) manyGuards(t testing.TB) {
+func (r *rig[T]) manyGuards(t testing.TB) (guards []epoch.Guard) {
 	for range 5000 {
-		r.arena.Domain.Pin()
+		guards = append(guards, r.arena.Domain.Pin())
 	}
 	require.Greater(t, r.arena.Domain.Scanned(), 5000)
+	return guards
 }
 
 // TestSearchWithoutAScanTakesWhatTheLastOneSpokeOf, before it takes new memory.

@@ -83,7 +83,7 @@ func (l *lister) accepts(o *order) bool {
 	p := a.Table.Pages()
 	ok := o.sizes == a.Pages.Code() && o.kind == a.kindOf() && o.next == a.Table.Allocated() && o.stamped <= 1 && o.stub <= 1 &&
 		o.unworn <= 1 && o.searches < othersFirst && o.joinAt <= math.MaxInt32 && o.account.flags < allFlags &&
-		max(o.account.credit, o.account.guards, o.account.saved, o.account.added) <= math.MaxInt32 &&
+		max(o.account.credit, o.account.guards, o.account.added) <= math.MaxInt32 &&
 		o.pushed < slots.SealEvery &&
 		l.seeAll(&o.free, slots.Spent-1) && l.seeAll(&o.limbo, slots.Spent) && l.seeAll(&o.late, slots.Spent) &&
 		l.hasRange(o.fresh) && l.hasRange(o.again) && len(o.gone)%2 == 0 && (o.stub == 1 || len(o.gone) == 0) &&
@@ -253,7 +253,6 @@ func (l *lister) restore(o *order) {
 	s.backlog.restore(l, o)
 	s.unworn.Store(uint32(o.unworn))
 	s.searches.Store(uint32(o.searches))
-	s.savings.Restore(uint32(o.account.saved))
 	if len(o.fresh) > 0 {
 		s.fresh.Set(uint32(o.fresh[0]), uint32(o.fresh[1]))
 	}

@@ -28,10 +28,6 @@ type shard struct {
 	//	writers  claimUnlocked, which alone reads it; restore, in a new arena
 	searches atom.Uint32
 
-	// savings is what searches have paid for a scan, where there are many pin cells. Only scans uses
-	// it.
-	savings epoch.Savings
-
 	// unworn is 1 under FIFO until no slot is left that was never used and that the arena may have.
 	// Until then nothing that was used is put into free. What is in it when alloc makes unworn 1 goes
 	// first.

@@ -67,7 +67,7 @@ func (g *goal) step() (r round, reached bool) {
 	if !g.set {
 		g.set, g.number = true, s.backlog.setGoal(s)
 	}
-	r.run(s, nil, true)
+	r.run(s, nil)
 	return r, s.backlog.reached(g.number)
 }
 

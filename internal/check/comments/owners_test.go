@@ -73,7 +73,7 @@ func TestOwnersAloneUseTheirWords(t *testing.T) {
 		path   string
 		owners []owner
 	}{
-		{"epoch", []owner{{"Frontier", []string{"frontier.go"}}, {"Savings", []string{"frontier.go"}}}},
+		{"epoch", []owner{{"Frontier", []string{"frontier.go"}}}},
 		{"shard/slots", []owner{
 			{"Limbo", []string{"lists.go"}}, {"Run", []string{"lists.go"}}, {"Stack", []string{"lists.go"}},
 			{"Timeline", []string{"timeline.go"}},

@@ -56,7 +56,6 @@ var state = map[string]string{
 		fresh    replays  fresh
 		ahead    own      with several shards only
 		searches replays  searches
-		savings  replays  account.saved
 		unworn   replays  unworn
 		fifo     option   Reuse
 		number   derived  0 where there is an order
