@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"reflect"
-	"slices"
 
 	"coatcheck/pool/internal/codec"
 	"coatcheck/pool/internal/snapshot"
@@ -83,40 +81,21 @@ func (c *core) restore(pl *plan, r io.Reader, source saved) error {
 	if err != nil {
 		return err
 	}
-	sr := snapshotReader{plan: pl, core: c, source: source, r: r}
+	sr := snapshotReader{builder: builder{plan: pl, core: c}, source: source, r: r}
+	sr.refuse = sr.corrupt
 	if err := sr.header(values); err != nil {
 		return err
 	}
-	c.frame(pl)
-	sr.restorer = shard.NewRestorer(&c.arena)
 	sr.earn(snapshot.Granted + len(sr.record) + snapshot.SumBytes)
 	if err := sr.records(); err != nil {
 		return err
 	}
-	if sr.leftOut > 0 {
-		c.arena.Outlive(uint32(sr.limit()), c.arena.FreshGeneration-1, sr.leftOut-1)
-	}
-	census, ordered := shard.Census{}, false
-	if len(sr.order) > 0 {
-		census, ordered = sr.restorer.RestoreOrder(sr.order)
-	}
-	if !ordered {
-		census = sr.restorer.RetireUnborn(sr.jump)
-	}
-	if c.arena.Capacity > 0 && census.Live > c.arena.Capacity {
-		return sr.tooSmall("there are %d values", census.Live)
-	}
-	if !ordered {
-		sr.restorer.FillFreelists(census)
-	}
-	c.watch()
-	return nil
+	return sr.finish()
 }
 
 // snapshotReader is one call of ReadFrom.
 type snapshotReader struct {
-	plan   *plan
-	core   *core // not shared yet
+	builder
 	source saved
 	codec  codec.Codec
 	asking *codec.Asking // what codec asks, or nil
@@ -128,18 +107,10 @@ type snapshotReader struct {
 	record      []byte // this record, without its checksum
 	generations []uint32
 
-	slots uint64 // slots read so far: the next values record begins there
-	again uint64 // the next generations record begins there or later
-	live  uint64 // values read
-	spent uint64 // exhausted slots read
-
+	again   uint64 // the next generations record begins there or later
+	live    uint64 // values read
 	skipped uint64 // the next skips record begins there or later
-	leftOut uint32 // the most lives that a slot skips which the copy leaves out
-	jump    uint32 // how many lives all slots skip, unless Origin is set
 	orders  uint32 // order records read
-	order   []byte // what they have, if the pool replays
-
-	restorer *shard.Restorer
 }
 
 // header reads the header, chooses the codec, and adapts the plan.
@@ -166,26 +137,7 @@ func (sr *snapshotReader) header(values codec.Target) error {
 	}
 	sr.asking, _ = chosen.(*codec.Asking)
 	sr.codec = sr.source.make(chosen)
-	pl := sr.plan
-	if pl.origin != 0 && pl.origin != h.First {
-		return fmt.Errorf("pool: Options.Origin is %d; the snapshot's pool began at %d", pl.origin, h.First)
-	}
-	if pl.origin == 0 {
-		sr.jump = newLine(h.First, h.Fresh)
-	}
-	pl.origin, pl.fresh = h.First, uint32(min(uint64(h.Fresh)+2*uint64(sr.jump), slots.LastGeneration))
-	return nil
-}
-
-// newLine draws how many lives all slots of a restored pool skip. One number serves all of them:
-// slots that were never used need one anyhow. The more lives are left, the more numbers there are
-// to draw from, so that two pools from one snapshot hardly draw neighbours. No slot loses more than
-// 1/500 of its lives, and a pool can be restored some 6,000 times.
-func newLine(first, fresh uint32) uint32 {
-	lives, left := (slots.LastGeneration-first)/2+1, (slots.LastGeneration-fresh)/2+1
-	maximum := min(max(2*shard.LeastSkip, left/1024), lives/shard.SkipShare)
-	minimum := min(shard.LeastSkip, maximum)
-	return minimum + rand.Uint32N(maximum-minimum+1)
+	return sr.begin(h.First, h.Fresh)
 }
 
 // states reads the generations at the beginning of the payload, and returns the rest of the payload.
@@ -197,30 +149,13 @@ func (sr *snapshotReader) states() ([]byte, error) {
 	if !ok {
 		return nil, sr.nonsense()
 	}
-	if end := uint64(sr.field(1)) + uint64(n); end > sr.slots {
-		sr.slots = end
-		for j, g := range sr.generations {
-			// One just beyond the others takes no value's place, and another slot takes its own.
-			if g == slots.Spent && uint64(sr.field(1))+uint64(j) <= sr.limit() {
-				sr.spent++
-			}
-		}
-	}
+	sr.see(sr.field(1), sr.generations)
 	return remaining, nil
 }
 
 // nonsense returns the error for generations that cannot be read.
 func (sr *snapshotReader) nonsense() error {
 	return sr.corrupt("the generations of slots %d to %d make no sense", sr.field(1), uint64(sr.field(1))+uint64(sr.field(2))-1)
-}
-
-// limit returns the index from which on the copy has no slots. A slot beyond the Capacity takes
-// the place of an exhausted one, which comes before it.
-func (sr *snapshotReader) limit() uint64 {
-	if sr.plan.capacity == 0 {
-		return sr.plan.slots
-	}
-	return min(sr.plan.slots, uint64(sr.plan.capacity)+sr.spent)
 }
 
 // values reads a values record.
@@ -241,7 +176,7 @@ func (sr *snapshotReader) values() error {
 	a := &sr.core.arena
 	first := uint64(sr.field(1))
 	if known := min(sr.slots, sr.limit()); known > first && !sr.restorer.Occupy(first, known) {
-		return sr.unpaid()
+		return sr.unpaid(first)
 	}
 	for j, g := range sr.generations {
 		i := sr.field(1) + uint32(j)
@@ -275,16 +210,12 @@ func (sr *snapshotReader) vacant() error {
 		if !ok || shard.NeedsMemory(g) {
 			return sr.nonsense()
 		}
-		known := min(first+n, max(first, sr.limit()))
-		if known > first && !sr.restorer.Vacant(first, known, g) {
-			return sr.unpaid()
-		}
-		if known < first+n {
-			sr.core.arena.Outlive(uint32(known), g, sr.jump)
+		if err := sr.vacate(first, first+n, g); err != nil {
+			return err
 		}
 		b, first = remaining, first+n
 	}
-	if sr.slots = first; len(b) > 0 {
+	if len(b) > 0 {
 		return sr.corrupt("%d bytes after the last generation", len(b))
 	}
 	return nil
@@ -305,15 +236,7 @@ func (sr *snapshotReader) skips() error {
 	if sr.generations = lives; !ok || len(remaining) > 0 {
 		return sr.corrupt("what slots %d to %d skip makes no sense", first, int(first)+n-1)
 	}
-	for j, n := range lives {
-		switch i := first + uint32(j); {
-		case n == 0:
-		case uint64(i) < sr.limit():
-			sr.restorer.Skip(i, n)
-		default:
-			sr.leftOut = max(sr.leftOut, n)
-		}
-	}
+	sr.skip(first, lives)
 	sr.skipped = uint64(first) + uint64(n)
 	return nil
 }
@@ -328,39 +251,9 @@ func (sr *snapshotReader) changed() error {
 	if len(remaining) > 0 {
 		return sr.corrupt("%d bytes after the last generation", len(remaining))
 	}
-	a := &sr.core.arena
-	first := uint64(sr.field(1))
-	sr.again = first + uint64(len(sr.generations))
-	if known := min(sr.again, sr.limit()); first == seen && known > first {
-		paid := false
-		if slices.ContainsFunc(sr.generations, needsMemoryVacant) {
-			paid = sr.restorer.Occupy(first, known)
-		} else {
-			paid = sr.restorer.Vacant(first, known, 0)
-		}
-		if !paid {
-			return sr.unpaid()
-		}
-	}
-	for j, g := range sr.generations {
-		i := uint32(first) + uint32(j)
-		if uint64(i) >= sr.limit() {
-			a.Outlive(i, g, sr.jump)
-			continue
-		}
-		previous, exact := sr.restorer.Generation(i)
-		if g < previous && (exact || previous%2 == 1) {
-			return sr.corrupt("slot %d goes back from generation %d to %d", i, previous, g)
-		}
-		if g > previous && !sr.restorer.Change(i, g) {
-			return sr.unpaid()
-		}
-	}
-	return nil
+	sr.again = uint64(sr.field(1)) + uint64(len(sr.generations))
+	return sr.change(seen, sr.field(1), sr.generations)
 }
-
-// needsMemoryVacant reports whether a slot needs memory in a copy in which the life ends that it has.
-func needsMemoryVacant(generation uint32) bool { return shard.NeedsMemory(generation + generation%2) }
 
 // end reads the end record.
 func (sr *snapshotReader) end() error {
@@ -372,9 +265,4 @@ func (sr *snapshotReader) end() error {
 		return sr.corrupt("the end tells of %d values, but there were %d", n, sr.live)
 	}
 	return nil
-}
-
-// tooSmall returns an error that says why the values do not fit into Capacity.
-func (sr *snapshotReader) tooSmall(format string, args ...any) error {
-	return fmt.Errorf("%w: Options.Capacity is %d: %s", ErrFull, sr.plan.capacity, fmt.Sprintf(format, args...))
 }

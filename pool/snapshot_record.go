@@ -88,7 +88,7 @@ func (sr *snapshotReader) records() error {
 			err = sr.skips()
 		case snapshot.Order:
 			if sr.orders++; sr.plan.replays {
-				sr.order = append(sr.order, sr.record[snapshot.HeadBytes:]...)
+				sr.reuse = append(sr.reuse, sr.record[snapshot.HeadBytes:]...)
 			}
 		case snapshot.Generations:
 			err = sr.changed()
@@ -106,11 +106,6 @@ func (sr *snapshotReader) records() error {
 func (sr *snapshotReader) earn(n int) {
 	ratio := (sr.plan.layout.Size + sr.source.slot - 1) / sr.source.slot
 	sr.restorer.Earn(uint64(n) * snapshot.ReadShare * min(uint64(ratio), 1<<20))
-}
-
-// unpaid returns the error for slots that take more memory than the input has paid for.
-func (sr *snapshotReader) unpaid() error {
-	return sr.corrupt("slot %d takes more memory than so many bytes of a snapshot say", sr.field(1))
 }
 
 // head checks the head of a record.

@@ -83,7 +83,7 @@ func TestCopyThatDoesNotFit(t *testing.T) {
 		text string
 	}{
 		{pool.Options[int]{Capacity: 19}, "Options.Capacity is 19: the value 19@5 lies beyond its 19 slots"},
-		{pool.Options[int]{Origin: 7}, "pool: Options.Origin is 7; the snapshot's pool began at 5"},
+		{pool.Options[int]{Origin: 7}, "pool: Options.Origin is 7; the original began at 5"},
 		{pool.Options[int]{Capacity: -1}, "Options.Capacity"},
 	} {
 		_, err := pool.ReadFrom(bytes.NewReader(snapshotOf(t, p)), &c.opts)

@@ -1,10 +1,6 @@
 package pool
 
-import (
-	"coatcheck/pool/internal/snapshot"
-	"coatcheck/shard"
-	"coatcheck/shard/slots"
-)
+import "coatcheck/pool/internal/snapshot"
 
 // Pages in which nothing lives need no memory in a copy. WriteTo writes their generations without values, in
 // records that have as many slots as they like. A page without memory takes one step, and a few bytes. In a
@@ -18,60 +14,11 @@ type vacantRuns struct {
 	generation   uint32
 }
 
-// vacant adds the slots of a page in which nothing lives, from index first on, to the vacant record. It returns
-// how many these are: 0 if their values must be written. All slots below handed were handed out.
-func (sw *snapshotWriter) vacant(first uint32, handed uint64) (uint64, error) {
-	t := sw.core.pages()
-	m, j := t.Meta(first)
-	end := uint64(m.FirstSlot) + uint64(m.N)
-	if end > handed {
-		return 0, nil // slots that were never used are left, and they have memory
-	}
-	n := m.N - j
-	if m.Floor != 0 {
-		if shard.NeedsMemory(m.Floor) {
-			return 0, nil // a pool that was restored has such floors
-		}
-		sw.looks = append(sw.looks, lookAtFloor(n, m.Floor))
-		return uint64(n), sw.addVacant(first, n, m.Floor)
-	}
-	if sw.core.replays || j > 0 || !sw.isVacant(t, m) {
-		return 0, nil
-	}
-	for i := first; uint64(i) < end; {
-		k := sw.see(t, i, int(end-uint64(i)))
-		l := lookAt(sw.generations)
-		for j, g := range sw.generations {
-			if g += g % 2; shard.NeedsMemory(g) { // it has grown too old since isVacant
-				g, l.sum = shard.OldFloor, neverSeen
-			}
-			// A life that began since isVacant ends in the copy, as one that begins after the first look.
-			if err := sw.addVacant(i+uint32(j), 1, g); err != nil {
-				return 0, err
-			}
-		}
-		sw.looks = append(sw.looks, l)
-		i += uint32(k)
-	}
-	return uint64(n), nil
-}
-
-// isVacant reports whether no slot of m's page needs memory in a copy.
-func (sw *snapshotWriter) isVacant(t *slots.PageTable, m *slots.PageMeta) bool {
-	part := t.Strip(m.FirstSlot, m.FirstSlot+m.N)
-	for j := range part.N {
-		if shard.NeedsMemory(sw.core.arena.Table.Vacant(part.Slot(j).Word.Load())) {
-			return false
-		}
-	}
-	return true
-}
-
 // addVacant adds n slots that have a generation.
 func (sw *snapshotWriter) addVacant(first, n, generation uint32) error {
 	g := &sw.gap
 	if len(g.runs) > snapshot.FlushBytes {
-		if err := sw.endGap(); err != nil {
+		if err := sw.endVacant(); err != nil {
 			return err
 		}
 	}
@@ -92,8 +39,8 @@ func (sw *snapshotWriter) endRun() {
 	g.n = 0
 }
 
-// endGap writes the vacant record, if it has any slots.
-func (sw *snapshotWriter) endGap() error {
+// endVacant writes the vacant record, if it has any slots.
+func (sw *snapshotWriter) endVacant() error {
 	g := &sw.gap
 	if g.slots == 0 {
 		return nil

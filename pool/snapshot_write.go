@@ -3,7 +3,6 @@ package pool
 import (
 	"fmt"
 	"io"
-	"math"
 	"reflect"
 
 	"coatcheck/pool/internal/codec"
@@ -38,51 +37,27 @@ func (c *core) save(t reflect.Type, w io.Writer) (int64, error) {
 		return 0, err
 	}
 	sw := snapshotWriter{
-		core: c, codec: values, Writer: snapshot.Writer{W: w},
-		generations: make([]uint32, snapshot.SlotsOf(c.arena.Size)),
-		memory:      snapshot.MemoryOf(c.arena.Size),
+		walker: newWalker(c), codec: values, Writer: snapshot.Writer{W: w},
+		memory: snapshot.MemoryOf(c.arena.Size),
 	}
+	sw.sink = &sw
 	err = sw.snapshot(d)
 	return sw.Written, err
 }
 
 // snapshotWriter is one call of WriteTo.
 type snapshotWriter struct {
+	walker
 	snapshot.Writer
 
-	core  *core
-	codec codec.Codec
-
-	generations []uint32 // of a block
-	values      []byte   // of the next record
-	live        uint64   // values written
+	codec  codec.Codec
+	values []byte // of the next record
+	live   uint64 // values written
 
 	memory snapshot.Memory // what the copy takes
-	looks  []look          // what the first look found
 
 	gap vacantRuns // what the next vacant record has
 }
-
-// look is what the writer keeps of a run of slots: their number, and the sum of their
-// generations.
-type look struct {
-	slots uint32
-	sum   uint64
-}
-
-// neverSeen is a sum that no generations have. What has it is written again.
-const neverSeen = math.MaxUint64
-
-func lookAt(generations []uint32) look {
-	l := look{slots: uint32(len(generations))}
-	for _, g := range generations {
-		l.sum += uint64(g)
-	}
-	return l
-}
-
-// lookAtFloor is lookAt for n slots of a page without memory.
-func lookAtFloor(n, floor uint32) look { return look{n, uint64(n) * uint64(floor)} }
 
 // snapshot writes the records in order.
 func (sw *snapshotWriter) snapshot(d codec.Description) error {
@@ -90,79 +65,11 @@ func (sw *snapshotWriter) snapshot(d codec.Description) error {
 	if err := sw.Header(&snapshot.Header{Description: d, First: a.FirstGeneration, Fresh: a.FreshGeneration}); err != nil {
 		return err
 	}
-	handed := a.Table.Allocated()
-	for first := uint64(0); first < handed; {
-		n, err := sw.vacant(uint32(first), handed)
-		if n == 0 && err == nil {
-			n, err = sw.block(uint32(first), handed-first)
-		}
-		if err != nil {
-			return err
-		}
-		first += n
-	}
-	err := sw.endGap()
-	if err == nil {
-		err = sw.skips(handed)
-	}
-	if err == nil && sw.core.replays {
-		err = sw.order(handed)
-	}
+	total, err := sw.walk()
 	if err != nil {
 		return err
 	}
-	// No value is read from here on. So the snapshot shows no handle that is issued
-	// after the second look at its slot.
-	last := a.Table.Allocated()
-	seen := uint64(0)
-	for _, l := range sw.looks {
-		if err := sw.again(uint32(seen), l); err != nil {
-			return err
-		}
-		seen += uint64(l.slots)
-	}
-	if err := sw.later(seen, last); err != nil {
-		return err
-	}
-	return sw.End(uint32(last), sw.live)
-}
-
-// again looks a second time at the run of slots from index first on, and writes what has changed.
-func (sw *snapshotWriter) again(first uint32, l look) error {
-	floor := uint32(l.sum / uint64(l.slots)) // if it had no memory; then it may be longer than a block
-	for end := first + l.slots; first < end; {
-		t := sw.core.pages()
-		if now, ok := t.Floor(first); ok && now == floor && l == lookAtFloor(l.slots, floor) {
-			first += t.Beside(first, end-first) // nothing has changed
-			continue
-		}
-		n := uint32(sw.see(t, first, int(end-first)))
-		if now := lookAt(sw.generations); now != l && now != lookAtFloor(n, floor) || l.sum == neverSeen {
-			if err := sw.changed(first); err != nil {
-				return err
-			}
-		}
-		first += n
-	}
-	return nil
-}
-
-// later writes the slots from index first to last-1, which were handed out since the first look.
-func (sw *snapshotWriter) later(first, last uint64) error {
-	if first == last {
-		return nil
-	}
-	if err := sw.Pay(sw.memory.Table(first, last)); err != nil {
-		return err
-	}
-	for first < last {
-		n := sw.see(sw.core.pages(), uint32(first), int(min(last-first, math.MaxInt32)))
-		if err := sw.changed(uint32(first)); err != nil {
-			return err
-		}
-		first += uint64(n)
-	}
-	return nil
+	return sw.End(total, sw.live)
 }
 
 // block makes the record of up to limit slots from index first on, and returns how many it
@@ -174,7 +81,7 @@ func (sw *snapshotWriter) later(first, last uint64) error {
 // is removed together, and so the order of reuse. A program that saves must issue the handles of
 // one that does not.
 func (sw *snapshotWriter) block(first uint32, limit uint64) (n uint64, err error) {
-	if err := sw.endGap(); err != nil {
+	if err := sw.endVacant(); err != nil {
 		return 0, err
 	}
 	limit = min(limit, uint64(sw.core.pages().Beside(first, uint32(cap(sw.generations)))))
@@ -235,14 +142,6 @@ func (sw *snapshotWriter) held(i uint32, generation *uint32) (err error) {
 	return err
 }
 
-// see reads the generations of up to limit slots of a block, and returns how many these are.
-func (sw *snapshotWriter) see(t *slots.PageTable, first uint32, limit int) int {
-	limit = min(limit, cap(sw.generations))
-	n := sw.core.arena.Table.Generations(t, first, sw.generations[:limit])
-	sw.generations = sw.generations[:n]
-	return n
-}
-
 // changed writes the generations of a run that is not what it was. In the copy, a live slot
 // keeps the value of the first look if that had the same generation; otherwise it is vacant.
 func (sw *snapshotWriter) changed(first uint32) error {
@@ -259,36 +158,18 @@ func (sw *snapshotWriter) changed(first uint32) error {
 	return sw.Flush()
 }
 
-// skips writes which of the slots below handed skip lives at their next removal. It comes before the
-// second look: a slot that is removed in between seems to skip them once more, and not never.
-func (sw *snapshotWriter) skips(handed uint64) error {
-	for first := uint64(0); first < handed; {
-		t := sw.core.pages()
-		n := min(handed-first, uint64(cap(sw.generations)))
-		if _, gone := t.Floor(uint32(first)); gone {
-			first += uint64(t.Beside(uint32(first), slots.None))
-			continue
-		}
-		lives := sw.generations[:n]
-		found := sw.core.arena.Skips(uint32(first), lives)
-		first += n
-		if !found {
-			continue
-		}
-		sw.Begin(snapshot.Skips, uint32(first-n), len(lives))
-		sw.Record = snapshot.AppendRuns(sw.Record, lives, 1) // numbers as they are
-		if err := sw.Flush(); err != nil {
-			return err
-		}
-	}
-	return nil
+// room is called before changed, for slots that were handed out since the first look.
+func (sw *snapshotWriter) room(first, end uint64) error { return sw.Pay(sw.memory.Table(first, end)) }
+
+// skips writes which slots of a run skip lives at their next removal.
+func (sw *snapshotWriter) skips(first uint32, lives []uint32) error {
+	sw.Begin(snapshot.Skips, first, len(lives))
+	sw.Record = snapshot.AppendRuns(sw.Record, lives, 1) // numbers as they are
+	return sw.Flush()
 }
 
-// order writes the order of reuse, as far as there is one. It comes before the second look too: a
-// slot that has changed by then is not where it was. The copy has memory for slots behind handed, which Grow
-// has made.
-func (sw *snapshotWriter) order(handed uint64) error {
-	order := sw.core.arena.Order()
+// order writes the order of reuse. The copy has memory for slots behind handed, which Grow has made.
+func (sw *snapshotWriter) order(order []byte, handed uint64) error {
 	if err := sw.Pay(sw.memory.Next(max(handed, sw.core.arena.Table.FirstPage()), uint64(sw.core.pages().Limit))); err != nil {
 		return err
 	}
