@@ -42,7 +42,7 @@ import (
 //	vacant       generations as runs, of as many slots as there are
 //	padding      zeros; the first slot and the slots are 0
 //	skips        runs (how many slots, how many lives)
-//	order        a part of the order (shard/order.go); the first slot is the number of the part
+//	order        a part of the order (shard/replay_order.go); the first slot is the number of the part
 //	generations  generations as runs
 //	end          values in all (8); the slots are all slots
 //

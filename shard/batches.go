@@ -24,7 +24,7 @@ type batch struct {
 // What a seal took is not, if it is 16 slots or more. So there are hardly more batches than guards, and one
 // for each 16 slots.
 type batches struct {
-	slots.Timeline[batch]
+	slots.StampList[batch]
 	arena    *Arena
 	frontier *epoch.Frontier // the backlog's
 	joinAt   int             // how many there must be to be joined
@@ -38,7 +38,7 @@ func (l *batches) init(a *Arena, f *epoch.Frontier) {
 	l.arena, l.frontier = a, f
 	if a.Fixed {
 		n := min(fixedBatches+a.Capacity/slots.SealEvery/uint64(a.Config.Shards), a.Capacity+2)
-		l.Timeline = slots.Timeline[batch]{List: make([]slots.Stamped[batch], 0, n), Fixed: true}
+		l.StampList = slots.StampList[batch]{List: make([]slots.Stamped[batch], 0, n), Fixed: true}
 		l.apart = make([]uint64, 0, (n+63)/64)
 	}
 }

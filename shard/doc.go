@@ -12,32 +12,38 @@
 //
 // Package slots has the memory of slots, and the lists in which they wait for each other. The files here:
 //
-//	shard.go         what all shards of a pool share; a shard: its words, its lock, its lists
-//	affinity.go      which shard a goroutine uses, and which one gets reclaimed slots
+//	shard.go           what all shards of a pool share; a shard: its words, its lock, its lists
+//	affinity.go        which shard a goroutine uses, and which one gets reclaimed slots
 //
-//	insert.go        where an insertion looks for a slot
-//	refuse.go        the last look, under all locks, and the reasons to refuse
-//	waiters.go       insertions that wait for a slot
+// The way of a removed slot, from file to file:
 //
-//	events.go        what is called at the beginning and at the end of a life
-//	remove.go        the end of a life: removed slots, their stamps, and slots without another life
-//	skips.go         lives that slots of a restored pool skip when they are removed
-//	backlog.go       removed slots that wait for their grace period, in the order of their stamps
-//	batches.go       their lists: which of them wait together, and for which Synchronize
-//	ready.go         those that have passed and wait for an empty freelist
-//	reclaim.go       the way from limbo and the backlog to the freelist
-//	clean.go         what is done to a slot on that way, Resets included
-//	expired.go       how idle pools let values go
-//	synchronize.go   how to wait for the end of that way
-//	hold.go          slots that are kept from reuse one by one
+//	remove.go          a removal: it ends a life, and pushes the slot onto limbo
+//	backlog.go         removed slots that wait for their grace period, in the order of their stamps
+//	batches.go         which of them wait together, and for which Synchronize
+//	reclaim.go         a round: it takes what has passed out of the backlog, and gives it to freelists
+//	recycle.go         between two lives: held, exhausted, zeroed or Reset
+//	ready.go           what has passed and waits for an empty freelist
+//	insert.go          an insertion: where it looks for a slot
+//	refuse.go          its last look, under all locks, and the reasons to refuse
 //
-//	magazine.go      vacant slots that one goroutine has for itself
-//	magazine_bag.go  the slots that it has removed
-//	magazines.go     how magazines begin and end, and what an arena knows of them
-//	trim.go          which pages can go, and how Trim takes their slots from the lists
-//	trim_order.go    the order in which the other slots go back
-//	stats.go         how many slots are where, and what memory they take
-//	order.go         the order of reuse, for snapshots of replays
-//	restore.go       how an arena is built from a snapshot, and its order put back
-//	sizes.go         the sizes that are smaller in builds that explore schedules (interleave.go)
+// What else happens on that way:
+//
+//	events.go          what is called at the beginning and at the end of a life
+//	hold.go            slots that are kept from reuse one by one
+//	skips.go           lives that slots of a restored pool skip when they are removed
+//	waiters.go         insertions that wait for a slot
+//	synchronize.go     how to wait for the end of that way
+//	collector.go       what the garbage collector's cycle reclaims, so that idle pools let values go
+//
+//	magazine.go        vacant slots that one goroutine has for itself
+//	magazine_bag.go    the slots that it has removed
+//	magazines.go       how magazines begin and end, and what an arena knows of them
+//
+//	trim.go            which pages can go, and how Trim takes their slots from the lists
+//	trim_give_back.go  the order in which the other slots go back
+//	counts.go          how many slots are where, and what memory they take
+//	snapshot.go        how an arena is built from a snapshot
+//	replay_order.go    the order of reuse, which the snapshots of replays have
+//	replay_restore.go  how a copy gets it
+//	sizes.go           the sizes that are smaller in builds that explore schedules (interleave.go)
 package shard

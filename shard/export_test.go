@@ -99,7 +99,7 @@ func (s *shard) BacklogBytes() int64 { return s.backlog.bytes() + s.ready.bytes(
 func (s *shard) UnpaidRound() {
 	s.lock()
 	var r round
-	r.runAndUnlock(s, s.next(1))
+	r.reclaimAndUnlock(s, s.next(1))
 }
 
 // Round is one round of reclaiming, with its Resets. It returns how many slots it visited.
@@ -109,9 +109,9 @@ func (s *shard) Round(target *shard) (visits int, unfinished bool) {
 		s.backlog.seal(s)
 	}
 	var r round
-	r.runAndUnlock(s, target)
+	r.reclaimAndUnlock(s, target)
 	if r.resets.n > 0 {
-		r.resets.run()
+		r.resets.call()
 	}
 	return r.visits, r.unfinished
 }
@@ -131,7 +131,7 @@ func (s *shard) NewGoal() *Goal { return &goal{shard: s} }
 func (g *goal) Step() (unfinished, reached bool) {
 	r, reached := g.step()
 	if r.resets.n > 0 {
-		r.resets.run()
+		r.resets.call()
 	}
 	return r.unfinished, reached
 }
@@ -167,10 +167,10 @@ func (s *shard) Order() (order []uint32, listed int) {
 	return order, listed
 }
 
-// PopRun takes up to n slots and returns the handles that they will have.
-func (s *shard) PopRun(n int) (hs []uint64) {
+// PopMany takes up to n slots and returns the handles that they will have.
+func (s *shard) PopMany(n int) (hs []uint64) {
 	dst := make([]slots.Cached, n)
-	for _, k := range slices.Backward(dst[:s.popRun(dst)]) {
+	for _, k := range slices.Backward(dst[:s.popMany(dst)]) {
 		hs = append(hs, k.H)
 	}
 	return hs
@@ -211,7 +211,7 @@ func (a *Arena) TrimAfter(chosen func()) int64 {
 	t := newTrimmer(a)
 	t.choose()
 	chosen()
-	return t.run()
+	return t.trim()
 }
 
 // Kept returns how many slots the magazine keeps.

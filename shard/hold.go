@@ -18,7 +18,7 @@ import (
 //	                        └── the last Drop sends ──┘
 //
 // A hold costs its slot's reclaimer one load of a count. Where there are no holds, refs says
-// so for a whole batch. Where there are some, all slots of a batch are asked in one loop (slots/kept.go). A page gets its counts with its first hold, or from MakeCounts.
+// so for a whole batch. Where there are some, all slots of a batch are asked in one loop (slots/held.go). A page gets its counts with its first hold, or from MakeCounts.
 //
 // No hold is missed (I10). Hold raises the count, and then loads the slot's word again. If the
 // word is still the handle, the slot is unlinked after the raise and reclaimed after the

@@ -61,7 +61,7 @@ func (s *shard) claimSlow() (*slots.Hook, uint64, error) {
 				return slot, h, nil
 			}
 		case d.resets.n > 0:
-			d.resets.run()
+			d.resets.call()
 		default:
 			atom.Pause(round)
 		}
@@ -291,11 +291,11 @@ func (s *shard) takeNeverUsed() (*slots.Hook, uint64) {
 	return nil, 0
 }
 
-// popRun takes as many slots as dst has room for, or all. It puts them into dst, the first one
+// popMany takes as many slots as dst has room for, or all. It puts them into dst, the first one
 // last, and returns how many there are.
-func (s *shard) popRun(dst []slots.Cached) int {
+func (s *shard) popMany(dst []slots.Cached) int {
 	for {
-		if n, ok := s.free.PopRun(&s.arena.Table, dst); ok {
+		if n, ok := s.free.PopMany(&s.arena.Table, dst); ok {
 			return n
 		}
 		s.contend()

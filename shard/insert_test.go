@@ -239,7 +239,7 @@ func TestStackIsLIFO(t *testing.T) {
 	for _, zero := range []bool{false, true} {
 		r := newRig[uint64](t, setup[uint64]{slots: 9, zero: zero})
 		s := r.shards[0]
-		require.Empty(t, s.PopRun(3))
+		require.Empty(t, s.PopMany(3))
 		hs := r.fill(t, s, 9, number)
 		r.remove(t, s, hs...)
 		require.Empty(t, drain(s), "none is reclaimed")
@@ -248,7 +248,7 @@ func TestStackIsLIFO(t *testing.T) {
 		require.Equal(t, 9, s.Free())
 		slices.Reverse(hs)
 		for i, most := range []int{1, 1, 3, 100} {
-			got := s.PopRun(most)
+			got := s.PopMany(most)
 			if i == 0 {
 				_, h := s.TakeOne()
 				got = append(got, h)
@@ -272,7 +272,7 @@ func TestQueueHandsOutTheOldestFirst(t *testing.T) {
 		r := newRig[*int](t, setup[*int]{slots: n, fifo: true, stampPerSlot: seed%2 > 0, zero: seed%3 > 0})
 		s := r.shards[0]
 		hs := r.fill(t, s, n, func(i int) *int { return &i })
-		require.Empty(t, s.PopRun(1))
+		require.Empty(t, s.PopMany(1))
 		var got []uint32
 		var guards []epoch.Guard
 		pace := 1 + rnd.IntN(2*slots.Batch)

@@ -57,9 +57,9 @@ type Magazine struct {
 
 	newer, older *Magazine // in the list of magazines, under its lock
 
-	seals    slots.Timeline[int] // the ends of the sealed parts
-	frontier epoch.Frontier      // which of them have passed
-	turns    uint32              // counts calls of begin
+	seals    slots.StampList[int] // the ends of the sealed parts
+	frontier epoch.Frontier       // which of them have passed
+	turns    uint32               // counts calls of begin
 
 	reach      int  // the most slots that it keeps; 0: none
 	maxReach   int  // reach may grow to this
@@ -139,7 +139,7 @@ func (m *Magazine) claim() (*slots.Hook, uint64, error) {
 	turn := m.begin()
 	limit := min((m.reach-m.batch)/2, m.reach-(len(m.bag)-m.start), slots.Batch)
 	m.ready = slices.Grow(m.ready, limit)
-	m.ready = m.ready[:s.popRun(m.ready[:limit])]
+	m.ready = m.ready[:s.popMany(m.ready[:limit])]
 	if !m.HasNext() {
 		first, n, _ := s.fresh.Take(limit)
 		for i := n - 1; i >= 0; i-- { // the first one last

@@ -36,7 +36,7 @@ func (a *Arena) NewMagazine() *Magazine {
 		n, seals = m.maxReach, m.maxReach
 	}
 	m.ready, m.bag = make([]slots.Cached, 0, n), make([]slots.Cached, n)[:m.batch]
-	m.seals = slots.Timeline[int]{List: make([]slots.Stamped[int], 0, seals), Fixed: a.Fixed}
+	m.seals = slots.StampList[int]{List: make([]slots.Stamped[int], 0, seals), Fixed: a.Fixed}
 	return m
 }
 

@@ -48,13 +48,13 @@ func (s *shard) unlock() {
 	s.mu.Unlock()
 }
 
-// reclaimAndUnlock makes a round for target (run), and runs the Resets that it has found. It reports whether
+// reclaimAndUnlock makes a round for target, and runs the Resets that it has found. It reports whether
 // another one would move more at once.
 func (s *shard) reclaimAndUnlock(target *shard) (unfinished bool) {
 	var r round
-	r.runAndUnlock(s, target)
+	r.reclaimAndUnlock(s, target)
 	if r.resets.n > 0 {
-		r.resets.run()
+		r.resets.call()
 	}
 	return r.unfinished
 }
@@ -88,12 +88,12 @@ type round struct {
 	visits     int
 }
 
-func (r *round) runAndUnlock(s, target *shard) {
+func (r *round) reclaimAndUnlock(s, target *shard) {
 	defer s.unlock()
-	r.run(s, target)
+	r.reclaim(s, target)
 }
 
-// run moves slots from limbo to the freelist of target, or of their home if target is nil; under FIFO, to the
+// reclaim moves slots from limbo to the freelist of target, or of their home if target is nil; under FIFO, to the
 // shard's own. The caller holds the lock of s, and runs r.resets without it. Removed slots pay for scans, and so
 // does the call.
 //
@@ -102,7 +102,7 @@ func (r *round) runAndUnlock(s, target *shard) {
 //
 // For an insertion, what the last scan spoke of comes before another scan. While anything waits, what was removed
 // since the last seal stays in limbo: it has later stamps. What came late may not, and is found by a refusal.
-func (r *round) run(s, target *shard) {
+func (r *round) reclaim(s, target *shard) {
 	b := &s.backlog
 	price := b.pay(s, target)
 	r.begin(s, target)

@@ -81,7 +81,7 @@ func TestFewSlotsDoNotComeBackOneByOne(t *testing.T) {
 			s.Reclaim(s)
 			hs = hs[n:]
 		}
-		require.Len(t, s.PopRun(n), n)
+		require.Len(t, s.PopMany(n), n)
 		require.Equal(t, n, s.Ready())
 		r.remove(t, s, hs[0])
 		require.Less(t, pairs(r, s), 64)

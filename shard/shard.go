@@ -15,7 +15,7 @@ import (
 // (limbo). So a producer and a consumer on one shard contend only when slots change hands.
 type shard struct {
 	free  slots.Stack // what is vacant
-	fresh slots.Run   // what was never used; filled by allocRange, under mu
+	fresh slots.Range // what was never used; filled by allocRange, under mu
 
 	// ahead is how many slots the shard took from new memory while others had some.
 	//
@@ -191,7 +191,7 @@ func (list shards) removed() bool {
 // reclaims them. Package pool adds the verbs, guards, loops and options that users see.
 //
 // Call Init before all else: the zero Arena is not ready. All other methods are safe for
-// concurrent use, except those of restore.go that fill an Arena.
+// concurrent use, except those of snapshot.go that fill an Arena.
 type Arena struct {
 	Config
 

@@ -47,7 +47,7 @@ func (g *goal) reached(ctx context.Context) bool {
 		r, reached := g.step()
 		work += r.visits + int(r.resets.n)
 		if r.resets.n > 0 {
-			r.resets.run()
+			r.resets.call()
 		}
 		if reached {
 			return true
@@ -67,7 +67,7 @@ func (g *goal) step() (r round, reached bool) {
 	if !g.set {
 		g.set, g.number = true, s.backlog.setGoal(s)
 	}
-	r.run(s, nil)
+	r.reclaim(s, nil)
 	return r, s.backlog.reached(g.number)
 }
 

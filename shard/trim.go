@@ -13,7 +13,7 @@ import (
 //
 // So Trim takes the lists whole, as their owner (I1), and counts the slots of pages in which
 // nothing was live a moment ago. It gives up each page whose slots it has all. The other slots go back
-// to the shards (trim_order.go).
+// to the shards (trim_give_back.go).
 //
 // What goes back burns a life, as I5 demands: the same slot on top of a stack, with the same
 // generation and other slots below, would break L1. So a Trim costs each vacant slot that it
@@ -66,7 +66,7 @@ func (a *Arena) trim() int64 {
 	if !t.choose() {
 		return 0
 	}
-	return t.run()
+	return t.trim()
 }
 
 func newTrimmer(a *Arena) trimmer {
@@ -74,7 +74,7 @@ func newTrimmer(a *Arena) trimmer {
 }
 
 // run takes what the shards have, gives up pages, and returns how many bytes that frees.
-func (t *trimmer) run() int64 {
+func (t *trimmer) trim() int64 {
 	a := t.arena
 	a.verdicts.mu.Lock()
 	defer a.verdicts.mu.Unlock()

@@ -42,7 +42,7 @@ type Table struct {
 	//
 	//	writers  Allot, and Trim of an arena as the owner of all lists, by compare-and-swap; recommit,
 	//	         under mu, when it is empty; the goroutine that restores an arena
-	RecommitRange Run
+	RecommitRange Range
 
 	// decommittedSlots counts the slots of pages without memory.
 	//

@@ -75,12 +75,12 @@ func TestOwnersAloneUseTheirWords(t *testing.T) {
 	}{
 		{"epoch", []owner{{"Frontier", []string{"frontier.go"}}}},
 		{"shard/slots", []owner{
-			{"Limbo", []string{"lists.go"}}, {"Run", []string{"lists.go"}}, {"Stack", []string{"lists.go"}},
-			{"Timeline", []string{"timeline.go"}},
+			{"Limbo", []string{"limbo.go"}}, {"Range", []string{"fresh.go"}}, {"Stack", []string{"freelist.go"}},
+			{"StampList", []string{"stamp_list.go"}},
 		}},
 		{"shard", []owner{
 			{"backlog", []string{"backlog.go", "synchronize.go"}}, {"batches", []string{"batches.go"}}, {"ready", []string{"ready.go"}},
-			{"recycler", []string{"clean.go"}}, {"affinity", []string{"affinity.go"}},
+			{"recycler", []string{"recycle.go"}}, {"affinity", []string{"affinity.go"}},
 		}},
 	} {
 		fset := token.NewFileSet()

@@ -17,7 +17,7 @@ import (
 // listed: whoever adds it says whether a copy answers as the original, and with a test where it is written.
 //
 //	written   the snapshot has it: where
-//	replays   written in the order of reuse, of a pool with an Origin and one shard (shard/order.go)
+//	replays   written in the order of reuse, of a pool with an Origin and one shard (shard/replay_order.go)
 //	derived   worked out by what reads the snapshot, or by the next calls: from what
 //	option    from the Options of whatever reads it
 //	own       a copy begins anew, rightly: why

@@ -16,7 +16,7 @@ import (
 // TestScansArePaidFor: where the pool scans all guards, an epoch.Frontier has been paid for that. These
 // files scan whatever it costs: refusals, what zeroes the values of idle pools, and reports.
 func TestScansArePaidFor(t *testing.T) {
-	free := []string{"shard/refuse.go", "shard/expired.go", "pool/stats.go", "pool/explain.go"}
+	free := []string{"shard/refuse.go", "shard/collector.go", "pool/stats.go", "pool/explain.go"}
 	scan := regexp.MustCompile(`\.(Scan|Expired)\(`)
 	var found []string
 	for _, folder := range []string{"shard", "pool"} {

@@ -1,11 +1,11 @@
 package slots
 
-// Timeline is a list of what waits for grace periods, in the order of the stamps. So what has
+// StampList is a list of what waits for grace periods, in the order of the stamps. So what has
 // expired is always a prefix, and one comparison tells whether there is any. A shard's backlog
 // and a magazine's bag are timelines.
 //
 // Its zero value is empty. Its owner synchronizes.
-type Timeline[B any] struct {
+type StampList[B any] struct {
 	List  []Stamped[B] // from head on; those before were taken
 	head  int
 	Fixed bool // the array is never given back
@@ -17,13 +17,13 @@ type Stamped[B any] struct {
 	Body  B
 }
 
-func (l *Timeline[B]) Len() int { return len(l.List) - l.head }
+func (l *StampList[B]) Len() int { return len(l.List) - l.head }
 
 // Entry returns entry k, from 0 for the oldest. It is valid until the list changes.
-func (l *Timeline[B]) Entry(k int) *Stamped[B] { return &l.List[l.head+k] }
+func (l *StampList[B]) Entry(k int) *Stamped[B] { return &l.List[l.head+k] }
 
 // Oldest returns the oldest entry, or nil.
-func (l *Timeline[B]) Oldest() *Stamped[B] {
+func (l *StampList[B]) Oldest() *Stamped[B] {
 	if l.head >= len(l.List) {
 		return nil
 	}
@@ -31,7 +31,7 @@ func (l *Timeline[B]) Oldest() *Stamped[B] {
 }
 
 // Youngest returns the youngest entry, or nil.
-func (l *Timeline[B]) Youngest() *Stamped[B] {
+func (l *StampList[B]) Youngest() *Stamped[B] {
 	if l.Len() == 0 {
 		return nil
 	}
@@ -39,7 +39,7 @@ func (l *Timeline[B]) Youngest() *Stamped[B] {
 }
 
 // Add appends an entry, whose stamp is not below that of the last.
-func (l *Timeline[B]) Add(stamp uint64, body B) {
+func (l *StampList[B]) Add(stamp uint64, body B) {
 	if len(l.List) == cap(l.List) && (l.head > len(l.List)/2 || l.Fixed && l.head > 0) {
 		l.CloseUp()
 	}
@@ -47,7 +47,7 @@ func (l *Timeline[B]) Add(stamp uint64, body B) {
 }
 
 // Insert makes a new entry k.
-func (l *Timeline[B]) Insert(k int, stamp uint64, body B) {
+func (l *StampList[B]) Insert(k int, stamp uint64, body B) {
 	if k == 0 && l.head > 0 {
 		l.head--
 		l.List[l.head] = Stamped[B]{stamp, body}
@@ -60,35 +60,35 @@ func (l *Timeline[B]) Insert(k int, stamp uint64, body B) {
 }
 
 // RemoveFirst removes the oldest entry. An array that has become much too long goes.
-func (l *Timeline[B]) RemoveFirst() {
+func (l *StampList[B]) RemoveFirst() {
 	l.List[l.head] = Stamped[B]{}
 	l.head++
 	long := !l.Fixed && cap(l.List) > longTimeline
 	switch n := l.Len(); {
 	case n == 0 && long:
-		*l = Timeline[B]{}
+		*l = StampList[B]{}
 	case n == 0:
 		l.List, l.head = l.List[:0], 0
 	case long && n < cap(l.List)/4:
-		*l = Timeline[B]{List: append(make([]Stamped[B], 0, 2*n), l.List[l.head:]...)}
+		*l = StampList[B]{List: append(make([]Stamped[B], 0, 2*n), l.List[l.head:]...)}
 	}
 }
 
 // Clear removes all entries, and keeps the array.
-func (l *Timeline[B]) Clear() {
+func (l *StampList[B]) Clear() {
 	clear(l.List)
 	l.List, l.head = l.List[:0], 0
 }
 
 // CloseUp moves the entries to the beginning of the array.
-func (l *Timeline[B]) CloseUp() {
+func (l *StampList[B]) CloseUp() {
 	n := copy(l.List, l.List[l.head:])
 	clear(l.List[n:])
 	l.List, l.head = l.List[:n], 0
 }
 
 // Find returns the first entry whose stamp is at least that, or len.
-func (l *Timeline[B]) Find(stamp uint64) int {
+func (l *StampList[B]) Find(stamp uint64) int {
 	lo, hi := 0, l.Len()
 	for lo < hi {
 		if mid := (lo + hi) / 2; l.Entry(mid).Stamp < stamp {

@@ -144,9 +144,9 @@ func (r *resets) take(m *round) bool {
 	return true
 }
 
-// run calls Reset for the slots of r, and delivers them. If a Reset does not return, its slot
+// call calls Reset for the slots of r, and delivers them. If a Reset does not return, its slot
 // is zeroed and free, and those after it wait again.
-func (r *resets) run() {
+func (r *resets) call() {
 	s, a := r.source, r.source.arena
 	d := delivery{source: s}
 	d.send(r.target, slots.Low(r.left.Body.First))
