@@ -175,9 +175,6 @@ func (b *block) announce(i int) {
 func (p *Pins) add(c *cell, word uint64) {
 	e := epochOf(word)
 	p.Count++
-	if p.epochs != nil {
-		p.epochs(e)
-	}
 	if e < p.Oldest {
 		p.Oldest, p.cell, p.word = e, &c.word, word
 	}

@@ -225,8 +225,6 @@ type Pins struct {
 	word uint64
 
 	began uint64 // E before the scan
-
-	epochs func(uint64) // for Epochs
 }
 
 // Stands reports whether the guard that gave Oldest its value is still pinned. While it is,

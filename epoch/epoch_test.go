@@ -275,9 +275,8 @@ func TestPinsStandAsLongAsTheOldestGuard(t *testing.T) {
 	d.Stamp()
 	young := d.Pin()
 	pins := d.Scan()
-	var got []uint64
-	require.True(t, frontier(d).Epochs(d.Scanned(), func(e uint64) { got = append(got, e) }), "the scan should be the last one")
-	require.ElementsMatch(t, []uint64{0, 1}, got)
+	require.Equal(t, 2, pins.Count)
+	require.Zero(t, pins.Oldest)
 	young.Unpin()
 	require.True(t, pins.Stands(), "the guard should still stand")
 	old.Unpin()

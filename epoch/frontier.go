@@ -108,17 +108,6 @@ func (f *Frontier) Price() int {
 	return f.domain.Scanned()
 }
 
-// Epochs calls visit with the epoch of each pinned guard, in no order, if so many cells are the price
-// of a scan. Otherwise it does nothing and reports false.
-func (f *Frontier) Epochs(paid int, visit func(epoch uint64)) bool {
-	if paid < f.Price() {
-		return false
-	}
-	p := Pins{epochs: visit}
-	p.scan(f.domain)
-	return true
-}
-
 // Findings are what a Frontier knows and was paid, for a copy of its owner. Epochs are those of the
 // original's Domain.
 type Findings struct {

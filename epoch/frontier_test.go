@@ -157,14 +157,3 @@ func TestFrontierKnowsNothingOfWhatWasUnlinkedAfterItsScan(t *testing.T) {
 	require.Less(t, late, oldest)
 	require.Equal(t, oldest, f.Known())
 }
-
-// TestEpochsScansWhenThatIsPaidFor, and otherwise visits no guard.
-func TestEpochsScansWhenThatIsPaidFor(t *testing.T) {
-	d := epoch.New()
-	guards(d, 100)
-	n := 0
-	require.False(t, frontier(d).Epochs(d.Scanned()-1, func(uint64) { n++ }), "the scan should be an older one")
-	require.Zero(t, n)
-	require.True(t, frontier(d).Epochs(d.Scanned(), func(uint64) { n++ }), "the scan should be the last one")
-	require.Equal(t, 100, n)
-}

@@ -40,19 +40,16 @@ type backlog struct {
 // init makes a zero backlog ready.
 func (b *backlog) init(a *Arena) {
 	b.arena = a
-	b.waiting.init(a, &b.frontier)
+	b.waiting.init(a)
 	b.frontier.Init(a.Domain, a.Replays)
 	if a.Fixed {
 		b.runs = make([]uint64, 0, runsMost)
 	}
 }
 
-// hasRoom reports whether there is room for another batch.
-func (b *backlog) hasRoom() bool { return !b.waiting.full() }
-
 // seal makes batches of what was removed to s, the backlog's shard. It reports whether there was any.
 func (b *backlog) seal(s *shard) (sealed bool) {
-	if late := b.takeLate(s); late.Body.N > 0 {
+	if late := b.takeAll(&s.late, 0); late.Body.N > 0 { // their stamps may be of any age
 		b.add(late.Stamp, &late.Body)
 		sealed = true
 	}
@@ -65,7 +62,7 @@ func (b *backlog) seal(s *shard) (sealed bool) {
 
 // sealLimbo is seal of limbo alone, for a removal. It scans nothing, and visits no slot and no other batch.
 func (b *backlog) sealLimbo(s *shard) {
-	if !b.hasRoom() {
+	if b.waiting.full() {
 		return
 	}
 	if w := b.take(s); w.Body.N > 0 {
@@ -75,20 +72,12 @@ func (b *backlog) sealLimbo(s *shard) {
 	}
 }
 
-// take takes all of limbo, and takeLate what came late, whose stamps may be of any age. What they return waits as
-// soon as add is called, and has no slots if there were none.
+// take takes all of limbo. What it returns waits as soon as add is called, and has no slots if there were none.
 func (b *backlog) take(s *shard) slots.Stamped[batch] {
 	floor := b.floor
 	// Whoever pushes from now on has found limbo as it is left here, and takes a stamp after that.
 	b.floor = b.arena.Domain.Epoch()
 	return b.takeAll(&s.limbo, floor)
-}
-
-func (b *backlog) takeLate(s *shard) (w slots.Stamped[batch]) {
-	if b.arena.stampPerSlot {
-		w = b.takeAll(&s.late, 0)
-	}
-	return w
 }
 
 // takeAll takes all that a list has. No slot's stamp is below floor.
@@ -107,7 +96,7 @@ func (b *backlog) takeAll(list *slots.Limbo, floor uint64) (w slots.Stamped[batc
 		floor = w.Stamp
 	}
 	b.seals++
-	b.payScans(n)
+	b.frontier.Pay(int(n) * 2 * cellsPaid) // removals pay for scans
 	w.Body.First, w.Body.N = uint64(first), n
 	w.Body.leastStamp, w.Body.number = floor, b.seals
 	return w
@@ -119,9 +108,6 @@ func (b *backlog) add(stamp uint64, c *batch) {
 	b.waits += c.N
 	b.waiting.append(stamp, c)
 }
-
-// payScans pays for scans, by so many slots that were removed.
-func (b *backlog) payScans(n uint32) { b.frontier.Pay(int(n) * 2 * cellsPaid) }
 
 const (
 	freeCells  = 4 * slots.Batch // a round for an insertion may visit so many pin cells for nothing

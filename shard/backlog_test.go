@@ -74,10 +74,9 @@ func TestRoundsAreBounded(t *testing.T) {
 	})
 }
 
-// TestBatchesAreHardlyMoreThanGuards: beside a guard that stays, others come and go, and each slot
-// that is removed under one of them has a stamp of its own. Batches that no guard keeps apart are
-// joined, and the list gives its memory back.
-func TestBatchesAreHardlyMoreThanGuards(t *testing.T) {
+// TestSmallBatchesAreJoined: beside a guard that stays, others come and go, and each slot that is removed
+// under one of them is sealed by itself. The list gives its memory back.
+func TestSmallBatchesAreJoined(t *testing.T) {
 	const n = 4000
 	everyKind(t, func(t *testing.T, set setup[*int]) {
 		set.slots = n
@@ -93,7 +92,7 @@ func TestBatchesAreHardlyMoreThanGuards(t *testing.T) {
 			g.Unpin()
 			most = max(most, s.Batches())
 		}
-		require.LessOrEqual(t, most, 4*shard.WaitingMost)
+		require.LessOrEqual(t, most, 2*n/s.MostOwned()+2)
 		forgotten.Unpin()
 		testkit.Until(t, func() bool { return !s.Reclaim(nil) })
 		require.Equal(t, n, s.Free())
@@ -101,45 +100,49 @@ func TestBatchesAreHardlyMoreThanGuards(t *testing.T) {
 	})
 }
 
-// TestBatchesAreJoinedAsSoonAfterManyGuards: where many guards have kept many batches apart, which then
-// were reclaimed, those that come beside few guards are joined as early as at first.
-func TestBatchesAreJoinedAsSoonAfterManyGuards(t *testing.T) {
-	const n, many = 1200, 200
-	everyKind(t, func(t *testing.T, set setup[*int]) {
-		set.slots = n
-		r := newRig(t, set)
+// TestFullListJoinsBatches: with Preallocate the list of batches never grows. When it is full, batches are joined two
+// by two, also where a guard stands between two, which then delays both.
+func TestFullListJoinsBatches(t *testing.T) {
+	const n, each = 18_000, 40 // too many to be joined before
+	for _, fifo := range []bool{false, true} {
+		r := newRig[uint64](t, setup[uint64]{slots: n, capacity: n, fixed: true, fifo: fifo})
 		s := r.shards[0]
-		hs := r.fill(t, s, n, pointer)
-		leave := func(h uint64) epoch.Guard {
-			g := r.arena.Domain.Pin()
-			r.leave(t, s, h)
-			s.Round(nil) // seals it
-			return g
-		}
-		var guards []epoch.Guard
-		for _, h := range hs[:many] {
-			guards = append(guards, leave(h))
-		}
-		require.GreaterOrEqual(t, s.Batches(), many-2)
-		for _, g := range guards {
-			g.Unpin()
-		}
-		testkit.Until(t, func() bool { return !s.Reclaim(nil) && s.Pending() == 0 })
-		forgotten := r.arena.Domain.Pin()
-		most := 0
-		for _, h := range hs[many:] {
-			g := leave(h)
-			g.Unpin()
+		hs := r.fill(t, s, n, number)
+		bytes, most := s.BacklogBytes(), 0
+		early := r.arena.Domain.Pin()
+		var between epoch.Guard
+		for k := range n / each {
+			if k == n/each/2 {
+				between = r.arena.Domain.Pin()
+			}
+			r.leave(t, s, hs[k*each:(k+1)*each]...)
+			s.Seal()
 			most = max(most, s.Batches())
 		}
-		require.LessOrEqual(t, most, 4*shard.WaitingMost)
-		forgotten.Unpin()
-	})
+		require.Less(t, s.Batches(), most, "they are joined")
+		require.True(t, s.Ordered())
+		require.Equal(t, bytes, s.BacklogBytes())
+		early.Unpin()
+		r.reclaimNow(s)
+		require.Equal(t, n/2, s.Pending(), "what was removed under the other guard waits, and nothing else")
+		between.Unpin()
+		r.reclaim(t, s)
+		if fifo {
+			order, _ := s.Order()
+			require.Equal(t, lows(hs), order)
+		}
+	}
 }
 
-// TestBatchesOfManyGuardsAreAsMany, and no more: each guard holds back what was removed after it was
-// pinned, and its end frees just that.
-func TestBatchesOfManyGuardsAreAsMany(t *testing.T) {
+// reclaimNow reclaims all that has passed.
+func (r *rig[T]) reclaimNow(s *shard.Shard) {
+	for s.Reclaim(nil) {
+	}
+}
+
+// TestGuardsHoldBackWhatIsRemovedUnderThem: each guard holds back what was removed after it was pinned, and its
+// end frees just that.
+func TestGuardsHoldBackWhatIsRemovedUnderThem(t *testing.T) {
 	const n = 1000
 	everyKind(t, func(t *testing.T, set setup[*int]) {
 		if !set.stampPerSlot {
@@ -154,7 +157,6 @@ func TestBatchesOfManyGuardsAreAsMany(t *testing.T) {
 			r.remove(t, s, h)
 		}
 		for i := range guards {
-			require.LessOrEqual(t, s.Batches(), n-i+2*shard.WaitingMost)
 			guards[i].Unpin()
 			slot, h, err := s.Claim()
 			require.NoError(t, err, "the slot that guard %d held back is free", i)
@@ -251,7 +253,7 @@ func TestCutLeavesNoEmptyBatch(t *testing.T) {
 // TestStaleGuardDelaysWithoutStamps: where slots have no stamps, a guard whose pin was under way
 // while batches were joined delays all of a batch, and an insertion is refused.
 func TestStaleGuardDelaysWithoutStamps(t *testing.T) {
-	const n = 4 * shard.WaitingMost
+	const n = 128
 	r := newRig[int](t, setup[int]{slots: n})
 	s := r.shards[0]
 	first := r.arena.Domain.Epoch()
@@ -339,7 +341,7 @@ func TestWhatTwoCallsOfSynchronizeWaitForDoesNotGrow(t *testing.T) {
 // TestCallsOfSynchronizeLeaveFewBatches: each call that gives up beside a guard ends an epoch, and so does a
 // Trim. The batches of these epochs are joined.
 func TestCallsOfSynchronizeLeaveFewBatches(t *testing.T) {
-	const n = 3 * shard.WaitingMost
+	const n = 96
 	for _, end := range []func(a *shard.Arena){
 		func(a *shard.Arena) { require.ErrorIs(t, a.Synchronize(testkit.Done()), context.Canceled) },
 		func(a *shard.Arena) { a.Trim() },
@@ -353,7 +355,7 @@ func TestCallsOfSynchronizeLeaveFewBatches(t *testing.T) {
 			end(&r.arena)
 		}
 		s.Round(nil)
-		require.LessOrEqual(t, s.Batches(), 2*shard.WaitingMost)
+		require.LessOrEqual(t, s.Batches(), 2*n/s.MostOwned()+1)
 		g.Unpin()
 		r.reclaim(t, s)
 	}

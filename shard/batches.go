@@ -1,7 +1,6 @@
 package shard
 
 import (
-	"slices"
 	"unsafe"
 
 	"coatcheck/epoch"
@@ -20,54 +19,45 @@ type batch struct {
 // batches are those of a backlog, in the order of their stamps: which slots are in one, and which of them
 // are joined. Only its methods use its fields.
 //
-// Two batches are joined if no guard stands between their stamps, since they pass at the same moment then.
-// What a seal took is not, if it is 16 slots or more. So there are hardly more batches than guards, and one
-// for each 16 slots.
+// A batch joins the one before it while both together have few slots. So there are few batches, however often
+// something is sealed: at most one for each half of Arena.mostOwned slots that wait, and those that goals keep
+// apart. In the naive way each seal has one, and a refusal, a Synchronize or the collector may seal a single slot,
+// of 16 bytes perhaps, in a batch of 64.
 type batches struct {
 	slots.StampList[batch]
-	arena    *Arena
-	frontier *epoch.Frontier // the backlog's
-	joinAt   int             // how many there must be to be joined
-	added    int             // how many have come since they were joined; they pay for that
-	apart    []uint64        // for joinIfMany: a bit for each batch
-	divided  uint64          // of a batch whose stamp is that or above, so is each slot's
+	arena   *Arena
+	goals   int    // how many are set and have not ended (synchronize.go)
+	closed  uint64 // while there are any, the last seal of the last one: nothing later joins what it took (L13)
+	divided uint64 // of a batch whose stamp is that or above, so is each slot's
 }
 
 // init makes an empty list.
-func (l *batches) init(a *Arena, f *epoch.Frontier) {
-	l.arena, l.frontier = a, f
+func (l *batches) init(a *Arena) {
+	l.arena = a
 	if a.Fixed {
 		n := min(fixedBatches+a.Capacity/slots.SealEvery/uint64(a.Config.Shards), a.Capacity+2)
 		l.StampList = slots.StampList[batch]{List: make([]slots.Stamped[batch], 0, n), Fixed: true}
-		l.apart = make([]uint64, 0, (n+63)/64)
 	}
 }
 
 // append makes c the last batch, or a part of it.
 func (l *batches) append(stamp uint64, c *batch) {
-	if c.N < spliceLeast {
-		l.findLast(c) // so that small batches can always be joined
-	}
-	if last := l.Youngest(); last != nil && last.Stamp == stamp && join(&last.Body, c) {
+	if last := l.Youngest(); last != nil && last.Body.N+c.N <= l.arena.mostOwned && l.join(&last.Body, c) {
+		last.Stamp = stamp
 		l.came(stamp, &last.Body)
 		return
 	}
-	l.joinIfMany()
+	if l.full() {
+		l.joinNeighbours()
+	}
 	l.put(stamp, c)
 }
 
 // put is append that visits no slot and no other batch. If full reports true, it allocates.
 func (l *batches) put(stamp uint64, c *batch) {
-	if l.Len() < waitingMost {
-		l.joinAt = waitingMost
-	}
 	l.came(stamp, c)
 	l.Add(stamp, *c)
-	l.added = min(l.added+1, maxAdded)
 }
-
-// maxAdded keeps added far from overflow. So many batches pay for more cells than there ever are.
-const maxAdded = 1 << 24
 
 // full reports whether memory is fixed, and there is no room for another batch.
 func (l *batches) full() bool { return l.arena.Fixed && l.Len() == cap(l.List) }
@@ -79,16 +69,50 @@ func (l *batches) came(stamp uint64, c *batch) {
 	}
 }
 
-// join puts the slots of b behind those of a. It reports false if the end of a is not known, since
-// nobody has visited it, or if only one of them is turned. Joined or not, the slots stay in their order.
-func join(a, b *batch) bool {
-	if a.N > 0 && (a.Last == nil || a.turned != b.turned) {
+// join puts the slots of b behind those of a, in their order. It visits each slot of both that nobody has visited.
+// It reports false if a goal keeps them apart.
+func (l *batches) join(a, b *batch) bool {
+	if a.number <= l.closed && l.closed < b.number {
 		return false
 	}
+	l.findLast(a)
+	l.findLast(b)
 	a.Chain.Concat(&b.Chain)
 	a.leastStamp = min(a.leastStamp, b.leastStamp)
 	a.number = min(a.number, b.number)
 	return true
+}
+
+// setGoal notes that somebody waits for the seals up to that number, and endGoal that nobody does any longer.
+func (l *batches) setGoal(number uint64) {
+	l.goals++
+	l.closed = number
+}
+
+func (l *batches) endGoal() {
+	if l.goals--; l.goals == 0 {
+		l.closed = 0
+	}
+}
+
+// joinNeighbours makes room in a full list: it joins batches two by two. That may put off the goal of a Synchronize
+// which began before another one.
+func (l *batches) joinNeighbours() {
+	l.CloseUp()
+	cost.Batches(l.Len())
+	n := 0
+	for k := 0; k < len(l.List); k++ {
+		w := l.List[k]
+		if k+1 < len(l.List) && l.join(&w.Body, &l.List[k+1].Body) {
+			k++
+			w.Stamp = l.List[k].Stamp
+		}
+		l.List[n] = w
+		n++
+	}
+	clear(l.List[n:])
+	l.List = l.List[:n]
+	l.divided = 0
 }
 
 // findLast visits each slot of c, if nobody has. Then c's end is known.
@@ -121,75 +145,12 @@ func (l *batches) putBack(left slots.Stamped[batch]) {
 	if k < l.Len() {
 		next := &l.Entry(k).Body
 		if l.Entry(k).Stamp == left.Stamp && next.number == left.Body.number {
-			l.turn(next)
-			join(&left.Body, next)
+			l.join(&left.Body, next)
 			*next = left.Body
 			return
 		}
 	}
 	l.Insert(k, left.Stamp, left.Body)
-}
-
-// Batches are joined where there are many, since most pass at the same moment. The naive way keeps one
-// for each stamp, as long as a guard stays: a pool of 16-byte values took 107 MB instead of 29 after a
-// million requests beside one guard, and each request 1.9 times as long.
-
-// joinIfMany makes room for another batch, if there are waitingMost. It joins those that pass at
-// the same moment: between their stamps no guard stands. That costs a scan, a look at each batch,
-// and a search among them for each guard. So next time there must be twice as many, and those that
-// came meanwhile must pay for the scan. No removal joins.
-//
-// The scan misses a Pin that has read the epoch and not yet claimed its cell. Its epoch may lie
-// between the stamps of a joined batch. Then the guard delays the whole batch, until an insertion
-// would be refused, which cuts the batch in two.
-func (l *batches) joinIfMany() {
-	if l.Len() < max(l.joinAt, waitingMost) && !l.full() {
-		return
-	}
-	l.CloseUp()
-	words := (l.Len() + 63) / 64
-	l.apart = slices.Grow(l.apart[:0], words)[:words]
-	clear(l.apart)
-	last := uint64(epoch.NoPin)
-	if !l.frontier.Epochs(l.added*cellsABatch, func(e uint64) {
-		if e == last {
-			return // guards of one time
-		}
-		last = e
-		if k := l.Find(e); k < l.Len() { // it delays that batch, and not the one before
-			l.apart[k/64] |= 1 << (k % 64)
-		}
-	}) {
-		return
-	}
-	cost.Batches(l.Len())
-	l.joinNeighbours()
-	l.joinAt, l.added = 2*l.Len(), 0
-}
-
-// joinNeighbours joins each batch to the one before it, if it is not apart from it and it is
-// possible. If there is no room for more batches, it makes it possible.
-func (l *batches) joinNeighbours() {
-	n := 0
-	full := l.full()
-	for k := 1; k < len(l.List); k++ {
-		into, next := &l.List[n], &l.List[k]
-		if l.apart[k/64]&(1<<(k%64)) == 0 {
-			if full {
-				l.findLast(&into.Body)
-				l.findLast(&next.Body)
-			}
-			if join(&into.Body, &next.Body) {
-				into.Stamp = next.Stamp
-				continue
-			}
-		}
-		n++
-		l.List[n] = *next
-	}
-	clear(l.List[n+1:])
-	l.List = l.List[:n+1]
-	l.divided = 0
 }
 
 // divide makes batches of what has passed, if the oldest guard has that epoch, although their batches have not.
@@ -229,7 +190,7 @@ func (l *batches) cut(k int, oldest uint64) (more int) {
 		l.Entry(k).Body = *late
 		return 0
 	}
-	at := l.Find(latest) // it goes before all that has not passed
+	at := l.Find(latest + 1) // behind what has passed too, some of which was removed before
 	if late.N > 0 {
 		l.Entry(k).Body = *late
 		l.Insert(k, 0, batch{})
@@ -277,19 +238,17 @@ func (l *batches) upTo(number uint64) bool {
 
 // bytes returns the memory of the list.
 func (l *batches) bytes() int64 {
-	return int64(cap(l.List))*int64(unsafe.Sizeof(slots.Stamped[batch]{})) + int64(cap(l.apart))*8
+	return int64(cap(l.List)) * int64(unsafe.Sizeof(slots.Stamped[batch]{}))
 }
 
 // record is backlog.record for batches, and restore is backlog.restore. It returns how many slots they have.
 func (l *batches) record(r *recorder, o *order) {
-	o.joinAt, o.account.added = uint64(l.joinAt), uint64(l.added)
 	for k := range l.Len() {
 		o.waiting = append(o.waiting, r.queued(l.Entry(k)))
 	}
 }
 
 func (l *batches) restore(from *lister, o *order) (n uint32) {
-	l.joinAt, l.added = int(o.joinAt), int(o.account.added)
 	for k := range o.waiting {
 		q := &o.waiting[k]
 		l.Add(from.stamp[q.age], from.batch(q))

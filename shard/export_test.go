@@ -10,7 +10,6 @@ import (
 // some.
 const (
 	ReclaimMost = reclaimMost
-	WaitingMost = waitingMost
 	SpliceLeast = spliceLeast
 	ReadyMost   = readyMost
 	ResetRun    = resetRun
@@ -85,6 +84,9 @@ func (s *shard) Free() int { free, _, _ := s.count(); return free }
 func (s *shard) Ready() int { _, ready := s.pending(); return ready }
 
 func (s *shard) Pending() int { _, limbo, _ := s.count(); return limbo }
+
+// MostOwned is how many slots joined batches have, at most.
+func (s *shard) MostOwned() int { return int(s.arena.mostOwned) }
 
 // Seals is seals, and Batches returns how many batches wait.
 func (s *shard) Seals() uint64 { return s.backlog.seals }

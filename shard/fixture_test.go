@@ -32,6 +32,7 @@ type setup[T any] struct {
 	replays      bool
 	capacity     int // so they have then, and magazines are small
 	maxLimbo     int // magazines are small then as well
+	fixed        bool
 	reset        func(*T)
 	pages        slots.PageSizes // the zero value: tinyPages
 }
@@ -55,7 +56,7 @@ func newRig[T any](t testing.TB, set setup[T]) *rig[T] {
 		Slots:  uint64(set.slots), Pages: set.pages, Shards: max(n, set.most), AllShards: set.most == 0,
 		FirstGeneration: max(set.first, 1), FIFO: set.fifo, Replays: set.replays,
 		Layout:   slots.LayoutOf(set.zero, set.reset),
-		Capacity: uint64(set.capacity), MaxLimbo: int64(limbo),
+		Capacity: uint64(set.capacity), MaxLimbo: int64(limbo), Fixed: set.fixed,
 	})
 	if set.memory == 0 {
 		set.memory = set.slots

@@ -11,9 +11,7 @@ import (
 
 // The sizes of sizes.go, for builds that explore schedules.
 const (
-	waitingMost  = 2
 	fixedBatches = 4
-	cellsABatch  = 24
 	fixedBuckets = 4
 	readyMost    = 2
 	spliceLeast  = 2

@@ -221,50 +221,37 @@ func TestQueueKeepsItsOrder(t *testing.T) {
 	require.Equal(t, lows(append(hs[1:], hs[0])), total)
 }
 
-// TestBatchesAreJoinedAndCut: batches are joined if no guard stands between their stamps. A pin that
-// was under way may come between later. It delays all of the batch, until a refusal cuts it.
+// TestBatchesAreJoinedAndCut: small batches are joined, also where a guard stands between. It delays all of the
+// batch, until a refusal cuts it.
 func TestBatchesAreJoinedAndCut(t *testing.T) {
-	const n = shard.WaitingMost + 8
-	for _, late := range []bool{false, true} {
-		r := newRig[uint64](t, setup[uint64]{slots: n, stampPerSlot: true})
-		s, d := r.shards[0], r.arena.Domain
-		hs := r.fill(t, s, n, number)
-		early, between := d.Pin(), epoch.Guard{}
-		middle := uint64(0)
-		for i, h := range hs {
-			if i == n/2 {
-				if middle = d.Epoch(); !late {
-					between = d.Pin()
-				}
-			}
-			r.leave(t, s, h)
-			s.Goal()
-			r.advance()
-		}
-		require.Less(t, s.Batches(), shard.WaitingMost)
-		if now := d.Epoch(); late {
-			r.setEpoch(middle) // as if the pin had loaded it then
+	const n = 40
+	r := newRig[uint64](t, setup[uint64]{slots: n, stampPerSlot: true})
+	s, d := r.shards[0], r.arena.Domain
+	hs := r.fill(t, s, n, number)
+	early, between := d.Pin(), epoch.Guard{}
+	for i, h := range hs {
+		if i == n/2 {
 			between = d.Pin()
-			r.setEpoch(now)
 		}
-		early.Unpin()
-		if s.Reclaim(s); late {
-			require.Zero(t, s.Free())
-		} else {
-			require.Equal(t, n/2, s.Free())
-		}
-		for range n / 2 {
-			h, err := r.arena.Decide(s, r.arena.Decisions())
-			require.NoError(t, err)
-			require.Contains(t, lows(hs[:n/2]), slots.Low(h))
-		}
-		_, err := r.arena.Decide(s, r.arena.Decisions())
-		require.ErrorIs(t, err, shard.ErrStalled)
-		between.Unpin()
-		s.Reclaim(s)
-		require.Equal(t, n/2, s.Free())
-		requireFinished(t, s)
+		r.leave(t, s, h)
+		s.Seal()
+		r.advance()
 	}
+	require.LessOrEqual(t, s.Batches(), 2*n/s.MostOwned()+1)
+	early.Unpin()
+	s.Reclaim(s)
+	require.Less(t, s.Free(), n/2)
+	for range n / 2 {
+		h, err := r.arena.Decide(s, r.arena.Decisions())
+		require.NoError(t, err)
+		require.Contains(t, lows(hs[:n/2]), slots.Low(h))
+	}
+	_, err := r.arena.Decide(s, r.arena.Decisions())
+	require.ErrorIs(t, err, shard.ErrStalled)
+	between.Unpin()
+	s.Reclaim(s)
+	require.Equal(t, n/2, s.Free())
+	requireFinished(t, s)
 }
 
 // asked is a context that says when Synchronize asks it, having waited in vain.
@@ -376,7 +363,7 @@ func TestBatchThatPassesWholeIsAVisit(t *testing.T) {
 	for _, h := range r.fill(t, s, n, number) {
 		guards = append(guards, r.arena.Domain.Pin())
 		r.leave(t, s, h)
-		s.Round(nil) // seals it
+		s.Goal() // seals it, and keeps it apart
 	}
 	require.Equal(t, n, s.Batches())
 	for _, g := range guards {
@@ -480,7 +467,7 @@ func TestWhatComesLateIsCutOffBeforeWhatWaits(t *testing.T) {
 	g := r.arena.Domain.Pin()
 	defer g.Unpin()
 	r.remove(t, s, hs[3])
-	s.Seal()
+	s.Goal() // seals it, and keeps it apart
 	r.advance()
 	r.remove(t, s, hs[4])
 	for _, k := range held {
@@ -501,6 +488,29 @@ func TestQueueKeepsItsOrderWhereBatchesMeet(t *testing.T) {
 		r.leave(t, s, part...)
 		s.Seal()
 	}
+	r.reclaim(t, s)
+	order, _ := s.Order()
+	require.Equal(t, lows(hs), order)
+}
+
+// TestQueueKeepsItsOrderWhereBatchesAreCut: of two batches the second has slots of the first one's epoch, and a guard
+// stands within it. What has passed of it comes behind the first one.
+func TestQueueKeepsItsOrderWhereBatchesAreCut(t *testing.T) {
+	const n = 3 * slots.Batch
+	r := newRig[uint64](t, setup[uint64]{slots: n, fifo: true, stampPerSlot: true})
+	s := r.shards[0]
+	hs := r.fill(t, s, n, number)
+	early := r.arena.Domain.Pin()
+	r.leave(t, s, hs[:slots.Batch]...)
+	s.Seal()
+	r.leave(t, s, hs[slots.Batch:2*slots.Batch]...)
+	between := r.arena.Domain.Pin()
+	r.leave(t, s, hs[2*slots.Batch:]...)
+	s.Seal()
+	require.Equal(t, 2, s.Batches())
+	early.Unpin()
+	r.reclaimNow(s)
+	between.Unpin()
 	r.reclaim(t, s)
 	order, _ := s.Order()
 	require.Equal(t, lows(hs), order)

@@ -37,7 +37,7 @@ type order struct {
 	// proportion to what is read.
 	unused []uint64
 
-	unworn, searches, joinAt, seals uint64 // of the shard
+	unworn, searches, seals uint64 // of the shard
 
 	account account
 
@@ -49,12 +49,11 @@ type order struct {
 	waiting           []queued
 }
 
-// account is what has paid for scans and for joins, and what the last scan has told.
+// account is what has paid for scans, and what the last scan has told.
 type account struct {
 	flags          uint64 // isMixed and others
 	oldest, began  uint64 // ages: what has so great an age has passed (epoch.Frontier)
 	credit, guards uint64
-	added          uint64
 }
 
 const (
@@ -162,7 +161,7 @@ func (c *scribe) queue(q *queued) {
 }
 
 func (c *scribe) order(o *order) {
-	c.numbers(&o.sizes, &o.kind, &o.next, &o.stamped, &o.stub, &o.unworn, &o.searches, &o.joinAt, &o.seals, &o.pushed, &o.floorAge)
+	c.numbers(&o.sizes, &o.kind, &o.next, &o.stamped, &o.stub, &o.unworn, &o.searches, &o.seals, &o.pushed, &o.floorAge)
 	for _, slice := range []*[]uint64{&o.fresh, &o.again, &o.gone, &o.unused} {
 		count(c, slice, 1)
 		for k := range *slice {
@@ -181,7 +180,7 @@ func (c *scribe) order(o *order) {
 		c.queue(&o.waiting[k])
 	}
 	a := &o.account
-	c.numbers(&a.flags, &a.oldest, &a.began, &a.credit, &a.guards, &a.added)
+	c.numbers(&a.flags, &a.oldest, &a.began, &a.credit, &a.guards)
 }
 
 // kindOf returns what else must be equal in the copy.

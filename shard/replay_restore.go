@@ -82,8 +82,8 @@ func (l *lister) accepts(o *order) bool {
 	a := l.arena
 	p := a.Table.Pages()
 	ok := o.sizes == a.Pages.Code() && o.kind == a.kindOf() && o.next == a.Table.Allocated() && o.stamped <= 1 && o.stub <= 1 &&
-		o.unworn <= 1 && o.searches < othersFirst && o.joinAt <= math.MaxInt32 && o.account.flags < allFlags &&
-		max(o.account.credit, o.account.guards, o.account.added) <= math.MaxInt32 &&
+		o.unworn <= 1 && o.searches < othersFirst && o.account.flags < allFlags &&
+		max(o.account.credit, o.account.guards) <= math.MaxInt32 &&
 		o.pushed < slots.SealEvery &&
 		l.seeAll(&o.free, slots.Spent-1) && l.seeAll(&o.limbo, slots.Spent) && l.seeAll(&o.late, slots.Spent) &&
 		l.hasRange(o.fresh) && l.hasRange(o.again) && len(o.gone)%2 == 0 && (o.stub == 1 || len(o.gone) == 0) &&

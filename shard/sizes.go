@@ -5,19 +5,9 @@ package shard
 import "coatcheck/shard/slots"
 
 const (
-	// waitingMost is how many batches of removed slots a shard keeps before it looks which of them
-	// pass together. Each takes 64 bytes.
-	waitingMost = 32
-
-	// cellsABatch is how many pin cells a further batch pays for, before batches are joined. A greater
-	// one makes insertions beside many guards slower: by some 20 ns with 24. A smaller one takes more
-	// memory for batches that could be joined: with 24, 64 bytes for each 24 cells of 128.
-	cellsABatch = 24
-
 	// fixedBatches is how many batches a shard has room for with Preallocate, beside one for each SealEvery slots
-	// of its share of the Capacity: one for each of 256 guards, and 56 more, which pay for the scan that joins them. Each takes
-	// 64 bytes.
-	fixedBatches = 256 + 56
+	// of its share of the Capacity. Each takes 64 bytes.
+	fixedBatches = 256
 
 	// fixedBuckets is how many buckets a shard has with Preallocate. No more are made later. With
 	// fewer, two goroutines more often have one bucket, and cannot part. Each takes 8 bytes.

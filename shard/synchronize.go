@@ -16,7 +16,7 @@ import (
 // The naive goal is that nothing waits any more. Other goroutines go on removing.
 type goal struct {
 	shard  *shard
-	set    bool
+	set    bool   // and not ended
 	number uint64 // the last seal that it waits for
 }
 
@@ -24,6 +24,11 @@ type goal struct {
 // what magazines and holds keep. If ctx is done before, it returns ctx's error.
 func (a *Arena) Synchronize(ctx context.Context) error {
 	var goals []goal // those that were not reached at once
+	defer func() {
+		for i := range goals {
+			goals[i].end()
+		}
+	}()
 	for _, s := range a.shards() {
 		g := goal{shard: s}
 		if !g.reached(ctx) {
@@ -42,24 +47,28 @@ func (a *Arena) Synchronize(ctx context.Context) error {
 // reached reclaims what it can, and reports whether the goal is reached. It ends where only others can
 // bring the goal nearer, whatever they remove meanwhile. When ctx is done, it stops after as much as
 // one call reclaims.
-func (g *goal) reached(ctx context.Context) bool {
+func (g *goal) reached(ctx context.Context) (reached bool) {
+	returned := false
+	defer func() {
+		if !returned {
+			g.end() // a Reset has panicked or exited
+		}
+	}()
 	for work := 0; ; {
-		r, reached := g.step()
+		r, ok := g.step()
 		work += r.visits + int(r.resets.n)
 		if r.resets.n > 0 {
 			r.resets.call()
 		}
-		if reached {
-			return true
-		}
-		if !r.unfinished || work >= reclaimMost && ctx.Err() != nil {
-			return false
+		if ok || !r.unfinished || work >= reclaimMost && ctx.Err() != nil {
+			returned = true
+			return ok
 		}
 	}
 }
 
-// step is a round, after which the goal may be reached. The first one sets the goal. r.unfinished is
-// whether another one would bring the goal nearer at once.
+// step is a round, after which the goal may be reached, and has ended then. The first one sets the goal.
+// r.unfinished is whether another one would bring the goal nearer at once.
 func (g *goal) step() (r round, reached bool) {
 	s := g.shard
 	s.lock()
@@ -68,7 +77,24 @@ func (g *goal) step() (r round, reached bool) {
 		g.set, g.number = true, s.backlog.setGoal(s)
 	}
 	r.reclaim(s, nil)
-	return r, s.backlog.reached(g.number)
+	if reached = s.backlog.reached(g.number); reached {
+		g.endLocked()
+	}
+	return r, reached
+}
+
+// end ends a goal that nobody waits for any longer, if it was set and has not ended.
+func (g *goal) end() {
+	g.shard.lock()
+	defer g.shard.unlock()
+	g.endLocked()
+}
+
+func (g *goal) endLocked() {
+	if g.set {
+		g.set = false
+		g.shard.backlog.endGoal()
+	}
 }
 
 // What a backlog knows of goals.
@@ -78,8 +104,12 @@ func (g *goal) step() (r round, reached bool) {
 func (b *backlog) setGoal(s *shard) (number uint64) {
 	b.seal(s)
 	b.arena.Domain.EndEpoch()
+	b.waiting.setGoal(b.seals)
 	return b.seals
 }
+
+// endGoal is the end of a goal that was set.
+func (b *backlog) endGoal() { b.waiting.endGoal() }
 
 // reached reports whether every slot of the seal with that number and of those before has been
 // reclaimed, except what holds keep.

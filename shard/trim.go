@@ -55,6 +55,7 @@ func (a *Arena) Trim() int64 {
 	for _, s := range a.shards() {
 		g := goal{shard: s}
 		g.reached(context.Background())
+		g.end()
 	}
 	pages := a.trim()
 	return max(0, pages+lists-a.shards().listBytes())

@@ -69,7 +69,7 @@ var state = map[string]string{
 		kept     derived  from the lists`,
 	"shard.backlog": `
 		arena    own      the copy's
-		waiting  replays  waiting, joinAt and account.added
+		waiting  replays  waiting
 		waits    derived  from the lists
 		seals    replays  seals
 		floor    replays  floorAge

@@ -76,8 +76,6 @@ const (
 	bag       = 4096 // a Worker gives so many slots away at once
 	sealed    = 256  // so many a batch has that a seal made, but where others hold the lock
 	freeCells = 256  // a search visits so many in each shard without having saved for them
-
-	cellsABatch = 24 // so many each batch pays for a join
 )
 
 // scan is the most cells that a scan visits.
@@ -139,7 +137,7 @@ func (j *judge) insertion(call func() error) bool {
 		j.refused++
 	}
 	rounds := 2 * (j.shards + 1)
-	j.check("cells "+what, d.Cells, 4*j.scan()+2*freeCells*rounds+cellsABatch*d.Slots)
+	j.check("cells "+what, d.Cells, 4*j.scan()+2*freeCells*rounds)
 	j.check("slots "+what, d.Slots, 4*j.unsorted+8*j.paid()*rounds+sealed*rounds)
 	j.check("batches "+what, d.Batches, 8*(j.paid()*rounds+j.scan())+j.before)
 	if err != nil {
@@ -387,7 +385,7 @@ func (c *run) settle() {
 // known are programs of which each found a defect. The numbers of guards are such that a mutant that takes
 // the cure out passes a bound many times over.
 var known = map[string]program{
-	"batches that are joined": {opts: options{Capacity: 500, Shards: 1}, guards: 10_000, pins: true, calls: 10_000},
+	"batches that are joined": {opts: options{Capacity: 500, Shards: 1}, guards: 60_000, pins: true, calls: 150_000},
 	"a Worker beside guards":  {opts: options{Shards: 1}, guards: 10_000, workers: 1, calls: 10_000},
 	"a Worker's bursts":       {opts: options{Shards: 1, MaxLimbo: 10_000_000}, workers: 1, burst: 60_000, held: true, calls: 4},
 	"batches that pass":       {opts: options{MaxLimbo: 100, Shards: 1, Reuse: pool.FIFO}, guards: 10_000, when: apart, once: true, pins: true, calls: 10_100},
