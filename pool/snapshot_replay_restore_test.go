@@ -346,7 +346,7 @@ func TestForgedFloorOfUnusedSlots(t *testing.T) {
 	testkit.MustInsert(t, p, [8192]byte{})
 	whole := snapshotOf(t, p)
 	in := changeOrder(t, whole, func(order []uint64) []uint64 {
-		const stub, fresh, again, gone = 4, 11, 14, 15
+		const stub, fresh, again, gone = 4, 10, 13, 14
 		require.Equal(t, []uint64{2, 1, 32, 0, 0}, order[fresh:gone+1])
 		order[stub], order[fresh+1] = 1, 4
 		return slices.Insert(slices.Replace(order, gone, gone+1, 2), gone+1, 2, 0) // slots 2 and 3
