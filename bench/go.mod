@@ -4,6 +4,8 @@ go 1.24.0
 
 require (
 	coatcheck v0.0.0
+	github.com/jackc/puddle/v2 v2.2.2
+	github.com/maypok86/otter/v2 v2.3.0
 	github.com/mlange-42/ark v0.8.0
 	github.com/puzpuzpuz/xsync/v4 v4.5.0
 	github.com/stretchr/testify v1.12.1

@@ -116,19 +116,24 @@ var changed = []report.Named{
 	{Impl: peer.NameMap, Text: "map of pointers under a mutex"}, {Impl: peer.NameXsync, Text: "xsync.Map of pointers"},
 }
 
-// inWords are the rows of the README, which says below them what they have in common.
-var inWords = func() (rows []report.Row) {
-	at := func(text, question, theirs, ours, goroutines, live string) {
-		params := []suite.Param{{Key: "live", Value: live}, {Key: "goroutines", Value: goroutines}}
-		rows = append(rows, report.Row{Text: text, Question: question, Params: params, Ours: ours, Theirs: theirs})
+// instead are the rows of the README's table of what programs use in a pool's place.
+var instead = []report.Row{
+	{Name: "`sync.Map`", Better: "Keys come from outside and seldom change.", Text: "95 look-ups of 100", Question: "Mix", Params: params("reads", "95", "goroutines", "2"), Ours: peer.NamePool, Theirs: peer.NameSyncMap},
+	{Name: "xsync.Map", Better: "Keys come from outside and change, or `Compute` is needed.", Text: "50 look-ups of 100", Question: "Mix", Params: params("reads", "50", "goroutines", "2"), Ours: peer.NamePool, Theirs: peer.NameXsync},
+	{Name: "otter", Better: "A cache that chooses what to evict.", Text: "look-up among 10,000", Question: "Others", Params: params("use", "cached", "live", "10000", "goroutines", "2"), Ours: peer.NamePool, Theirs: workload.NameOtter},
+	{Name: "puddle", Better: "Connections that a request borrows; a pool also does it, without their ages.", Text: "borrow and return", Question: "Others", Params: params("use", "idle", "live", "4", "goroutines", "2"), Ours: peer.NamePool, Theirs: workload.NamePuddle},
+	{Name: "`sync.Pool`", Better: "Buffers to which nothing refers afterwards.", Text: "get and put", Question: "Pair", Params: params("goroutines", "2"), Ours: peer.NamePool, Theirs: peer.NameSyncPool},
+	{Name: "`runtime/cgo.Handle`", Better: "C has a few names, and calls seldom.", Text: "make, look up, delete", Question: "Others", Params: params("use", "named", "live", "1000", "goroutines", "1"), Ours: peer.NamePool, Theirs: peer.NameSyncMap},
+	{Name: "a slot map by hand, with a mutex", Better: "There is one goroutine, or a million values of which few are used again soon.", Text: "replace one of a million", Question: "Churn", Params: params("live", "1000000", "goroutines", "1"), Ours: peer.NamePool, Theirs: peer.NameMutex},
+}
+
+// params returns parameters of keys and values.
+func params(texts ...string) (all []suite.Param) {
+	for pair := range slices.Chunk(texts, 2) {
+		all = append(all, suite.Param{Key: pair[0], Value: pair[1]})
 	}
-	at("Replace one of a million values", "Churn", peer.NameMutex, peer.NamePool, "1", "1000000")
-	at("Look up one of 10,000 values, by `Get`", "Read", peer.NameMap, peer.NamePool, "1", "10000")
-	at("Change a value ten times, by `View`", "Change", peer.NameMap, peer.NamePool, "2", "1000")
-	at("Change a value ten times, by `Get` of a `Pool[*T]`", "Change", peer.NameMap, workload.NamePointers, "2", "1000")
-	at("Change a value ten times, under a Guard, with a Worker", "Change", peer.NameMap, peer.NameWorker, "2", "1000")
-	return rows
-}()
+	return all
+}
 
 // programs are the rows of the README's table of programs, and beside are its other columns.
 var (
@@ -140,15 +145,19 @@ var (
 		{Text: "Timer wheel, a timer", Question: "Timers", Ours: peer.NamePool},
 		{Text: "Chat, a message to 16 sessions", Question: "Chat", Ours: peer.NameGuard},
 		{Text: "LRU cache, a look-up", Question: "LRU", Ours: peer.NamePool},
-		{Text: "Game with 200,000 things, a frame", Question: "Game", Ours: peer.NamePool},
+		{Text: "Game, a frame: 20,000 ships in a pool, guns and shots in slices", Question: "Game", Ours: peer.NamePool},
+		{Text: "Game, a frame: all 205,000 things in pools", Question: "Game", Ours: apps.NameAll},
 	}
 	beside = []report.Named{{Impl: apps.NamePointers, Text: "pointers"}, {Impl: peer.NameMap, Text: "map, mutex"}}
 )
 
-// readme rewrites the tables of docs/performance.md and docs/questions.md by all files of figures that are
-// beside this one, and the project's chart and the README's tables by this one. If this one has no figures of
-// programs, or of programs alone, it leaves the tables of what is missing.
+// readme rewrites the tables of the README and of docs/performance.md, and the chart. All are of this
+// file, so that they are of one run, except that the table of all questions has the figures of all files
+// beside it, and that of many processors those of the widest machine.
 func readme(from string, figures *report.Figures, qs []suite.Question) error {
+	if !figures.HasPrograms() || !figures.HasParts() {
+		return fmt.Errorf("-readme needs a file with the figures of all questions: %s has not", from)
+	}
 	files, err := filepath.Glob(filepath.Join(filepath.Dir(from), "*.txt"))
 	if err != nil {
 		return err
@@ -161,42 +170,33 @@ func readme(from string, figures *report.Figures, qs []suite.Question) error {
 		}
 		all = append(all, f)
 	}
-	const page = "../docs/performance.md"
 	question := func(id string) *suite.Question {
 		return &qs[slices.IndexFunc(qs, func(q suite.Question) bool { return q.ID == id })]
 	}
-	if figures.HasPrograms() {
-		table, err := report.Programs(figures, beside, "pool", programs)
+	const home, page = "../README.md", "../docs/performance.md"
+	pairs := question("Pair")
+	for _, table := range []struct {
+		file, mark string
+		text       func() (string, error)
+	}{
+		{home, "programs", func() (string, error) { return report.Programs(figures, beside, "pool", programs) }},
+		{home, "instead", func() (string, error) { return report.Instead(figures, instead) }},
+		{page, "programs", func() (string, error) { return report.Contestants(figures, qs), nil }},
+		{page, "values", func() (string, error) { return report.Goroutines(figures, question("Change"), 0, changed) }},
+		{page, "scaling", func() (string, error) { return report.Scaling(report.Widest(all), pairs, 1, scaled) }},
+		{page, "questions", func() (string, error) { return report.Table(all, qs), nil }},
+	} {
+		text, err := table.text()
 		if err != nil {
 			return err
 		}
-		err = errors.Join(report.Rewrite("../README.md", "programs", table), report.Rewrite(page, "programs", report.Contestants(figures, qs)))
-		if err != nil || !figures.HasParts() {
+		if err := report.Rewrite(table.file, table.mark, text); err != nil {
 			return err
 		}
 	}
-	pairs := question("Pair")
-	words, err := report.Words(figures, "under a mutex", "in a pool", inWords)
-	if err != nil {
-		return err
-	}
-	scaling, err := report.Scaling(report.Widest(all), pairs, 1, scaled)
-	if err != nil {
-		return err
-	}
-	values, err := report.Goroutines(figures, question("Change"), 0, changed)
-	if err != nil {
-		return err
-	}
-	return errors.Join(
-		report.Rewrite("../README.md", "bench", words),
-		write("../docs/throughput.svg", func(w io.Writer) error {
-			return report.SVG(w, figures, pairs, 1, "goroutines", chartNames, chartNote)
-		}),
-		report.Rewrite("../docs/questions.md", "bench", report.Table(all, qs)),
-		report.Rewrite(page, "values", values),
-		report.Rewrite(page, "scaling", scaling),
-	)
+	return write("../docs/throughput.svg", func(w io.Writer) error {
+		return report.SVG(w, figures, pairs, 1, "goroutines", chartNames, chartNote)
+	})
 }
 
 // write writes a file.

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
 )
@@ -83,4 +85,48 @@ func (m *lockedSlots) remove(h pool.Handle[plain]) bool {
 	m.gens[i]++
 	m.free = append(m.free, i)
 	return true
+}
+
+// BenchmarkLoops compares loops over 100,000 values with one over a slice, and with Len:
+//
+//	go test -run '^$' -bench Loops ./pool
+func BenchmarkLoops(b *testing.B) {
+	const n = 100_000
+	p, values := pool.Must[[2]uint64](nil), make([][2]uint64, n)
+	for i := range values {
+		values[i][0] = uint64(i)
+		_, err := p.Insert(values[i])
+		require.NoError(b, err)
+	}
+	for name, sum := range map[string]func() uint64{
+		"slice": func() (sum uint64) {
+			for i := range values {
+				sum += values[i][0]
+			}
+			return sum
+		},
+		"Guard.All": func() (sum uint64) {
+			g := p.Pin()
+			for _, v := range g.All() {
+				sum += v[0]
+			}
+			g.Unpin()
+			return sum
+		},
+		"Pool.All": func() (sum uint64) {
+			for _, v := range p.All() {
+				sum += v[0]
+			}
+			return sum
+		},
+		"Len": func() uint64 { return uint64(p.Len()) * (n - 1) / 2 },
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if sum() != n*(n-1)/2 {
+					b.Fatal("the sum is wrong")
+				}
+			}
+		})
+	}
 }

@@ -26,6 +26,7 @@ import (
 const (
 	NamePointers     = "pointers"      // values behind pointers, and the collector
 	NamePoolPointers = "pool-pointers" // a pool of pointers
+	NameAll          = "pool-all"      // pools also of what nothing refers to
 	NameForest       = "pool-forest"   // a pool with a tree, a table and a dense store
 )
 
@@ -122,6 +123,6 @@ func check(ok bool, format string, args ...any) {
 // program on pointers does the whole job.
 func Roles() map[string]suite.Role {
 	return map[string]suite.Role{
-		peer.NamePool: suite.Ours, peer.NameWorker: suite.Ours, peer.NameGuard: suite.Ours, NamePoolPointers: suite.Ours, NameForest: suite.Ours,
+		peer.NamePool: suite.Ours, peer.NameWorker: suite.Ours, peer.NameGuard: suite.Ours, NamePoolPointers: suite.Ours, NameAll: suite.Ours, NameForest: suite.Ours,
 	}
 }

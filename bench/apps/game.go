@@ -19,6 +19,7 @@ var game = App{
 	Saves: true,
 	Versions: []Version{
 		{peer.NamePool, played(func(ships int) world { return newPoolWorld(ships) })},
+		{NameAll, played(func(ships int) world { return newAllWorld(ships) })},
 		{NameForest, played(func(ships int) world { return newForestWorld(ships) })},
 		{NamePointers, played(func(ships int) world { return newPointerWorld(ships) })},
 		{peer.NameMap, played(func(ships int) world { return newMapWorld(ships) })},

@@ -4,7 +4,6 @@ import (
 	"io"
 
 	"coatcheck/pool"
-	"coatcheck/pool/dense"
 )
 
 // Ship is 48 bytes, so that all ships stay in the cache: each shot looks at one.
@@ -25,27 +24,21 @@ type Shot struct {
 	Target pool.Handle[Ship]
 }
 
-// poolWorld has ships in a pool, and guns and shots side by side in dense stores. What is removed
-// goes at the end of the frame, so pointers need no guard.
+// poolWorld has ships in a pool, because guns and shots refer to them. Nothing refers to a gun or a
+// shot, so they are in slices. Ships are removed at the end of the frame, so pointers need no guard.
 type poolWorld struct {
 	ships  *pool.Pool[Ship]
-	guns   *dense.Store[Turret]
-	shots  *dense.Store[Shot]
+	guns   []Turret
+	shots  []Shot
 	berths []pool.Handle[Ship]
 	ended  []pool.Handle[Ship]
 }
 
 func newPoolWorld(ships int) *poolWorld {
-	w := &poolWorld{
-		ships:  pool.Must[Ship](nil),
-		guns:   dense.Must(&dense.Options[Turret]{Unordered: true}),
-		shots:  dense.Must(&dense.Options[Shot]{Unordered: true}),
-		berths: make([]pool.Handle[Ship], ships),
-	}
+	w := &poolWorld{ships: pool.Must[Ship](nil), berths: make([]pool.Handle[Ship], ships)}
 	for i := range ships {
 		w.launch(newHull(uint64(ships+i), ships))
 	}
-	w.guns.Refresh()
 	return w
 }
 
@@ -53,7 +46,7 @@ func (w *poolWorld) launch(hull Hull) {
 	ship := inserted(w.ships.InsertFunc(func(_ pool.Handle[Ship], s *Ship) { s.Hull, s.Shield = hull, fullShield }))
 	w.berths[hull.Berth] = ship
 	for i := range hull.guns() {
-		inserted(w.guns.Create(Turret{Gun: newGun(hull.ID, i), Ship: ship}))
+		w.guns = append(w.guns, Turret{Gun: newGun(hull.ID, i), Ship: ship})
 	}
 }
 
@@ -66,42 +59,45 @@ func (w *poolWorld) move() {
 }
 
 func (w *poolWorld) fire(frame uint64) {
-	guns, names := w.guns.Values(), w.guns.Handles()
-	for i := range guns {
-		g := &guns[i]
-		if !g.step() {
-			continue
+	kept := 0
+	for i := range w.guns {
+		g := &w.guns[i]
+		if g.step() {
+			ship, ok := w.ships.Pointer(g.Ship)
+			if !ok {
+				continue // it goes with its ship
+			}
+			target, ok := w.ships.Pointer(g.Target)
+			if !ok {
+				g.Target = w.berths[g.pick(frame, len(w.berths))]
+				target, _ = w.ships.Pointer(g.Target)
+			}
+			w.shots = append(w.shots, Shot{newFlight(ship.At, target.At), g.Target})
 		}
-		ship, ok := w.ships.Pointer(g.Ship)
-		if !ok {
-			w.guns.Kill(names[i])
-			continue
+		if kept < i {
+			w.guns[kept] = *g
 		}
-		target, ok := w.ships.Pointer(g.Target)
-		if !ok {
-			g.Target = w.berths[g.pick(frame, len(w.berths))]
-			target, _ = w.ships.Pointer(g.Target)
-		}
-		inserted(w.shots.Create(Shot{newFlight(ship.At, target.At), g.Target}))
+		kept++
 	}
+	w.guns = w.guns[:kept]
 }
 
 func (w *poolWorld) fly() {
-	shots, names := w.shots.Values(), w.shots.Handles()
-	for i := range shots {
-		s := &shots[i]
+	kept := 0
+	for i := range w.shots {
+		s := &w.shots[i]
 		target, live := w.ships.Pointer(s.Target)
 		if live {
 			s.follow(target.At)
 		}
 		if !s.step() {
-			continue
-		}
-		w.shots.Kill(names[i])
-		if live && hit(&target.HP, &target.Shield) {
+			w.shots[kept] = *s
+			kept++
+		} else if live && hit(&target.HP, &target.Shield) {
 			w.ended = append(w.ended, s.Target)
 		}
 	}
+	w.shots = w.shots[:kept]
 }
 
 func (w *poolWorld) endFrame() {
@@ -110,8 +106,6 @@ func (w *poolWorld) endFrame() {
 		w.launch(newHull(ship.ID+uint64(len(w.berths)), len(w.berths)))
 	}
 	w.ended = w.ended[:0]
-	w.guns.Refresh()
-	w.shots.Refresh()
 }
 
 func (w *poolWorld) sum() (sum uint64) {
@@ -119,10 +113,23 @@ func (w *poolWorld) sum() (sum uint64) {
 		ship, _ := w.ships.Pointer(h)
 		sum += ship.word(ship.Shield)
 	}
-	return sum + uint64(w.shots.Len())
+	return sum + uint64(len(w.shots))
 }
 
-func (w *poolWorld) save() int { return written(w.ships, w.guns, w.shots) }
+func (w *poolWorld) save() int {
+	var f file
+	for i := range w.guns {
+		g := &w.guns[i]
+		f.gun(&g.Gun)
+		f.word(uint64(g.Ship))
+		f.word(uint64(g.Target))
+	}
+	for i := range w.shots {
+		f.flight(&w.shots[i].Flight)
+		f.word(uint64(w.shots[i].Target))
+	}
+	return written(w.ships) + len(f)
+}
 
 // written writes snapshots, and returns their bytes.
 func written(parts ...io.WriterTo) int {

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"coatcheck/bench/suite"
 )
@@ -14,8 +15,9 @@ const (
 	unitSaved       = "saved-B"
 	unitCollections = "gcs"
 
-	paramLoad   = "load"
-	quiet, busy = "quiet", "busy"
+	paramLoad       = "load"
+	paramGoroutines = "goroutines"
+	quiet, busy     = "quiet", "busy"
 )
 
 // Programs returns a table of the processor times of programs, quiet and busy, for readers who
@@ -24,7 +26,7 @@ const (
 // theirs may be missing.
 func Programs(f *Figures, theirs []Named, ours string, rows []Row) (string, error) {
 	var lost, won [][]string
-	table := [][]string{{"processor time, quiet and busy"}}
+	table := [][]string{{"processor time, quiet and busy", "goroutines"}}
 	for _, load := range []string{"", busy + ": "} {
 		for _, their := range theirs {
 			table[0] = append(table[0], load+their.Text)
@@ -32,7 +34,7 @@ func Programs(f *Figures, theirs []Named, ours string, rows []Row) (string, erro
 		table[0] = append(table[0], load+"**"+ours+"**")
 	}
 	for _, r := range rows {
-		texts, loses := []string{r.Text}, false
+		texts, loses := []string{r.Text, f.goroutinesOf(&r)}, false
 		for _, load := range []string{quiet, busy} {
 			params := []suite.Param{{Key: paramLoad, Value: load}}
 			our, ok := f.figureOf(r.Question, r.Ours, params, unitProcessor)
@@ -56,6 +58,20 @@ func Programs(f *Figures, theirs []Named, ours string, rows []Row) (string, erro
 		}
 	}
 	return f.source() + markdown(slices.Concat(table, lost, won)), nil
+}
+
+// goroutinesOf returns the numbers of goroutines of a program, quiet and busy, or one if they are the
+// same.
+func (f *Figures) goroutinesOf(r *Row) string {
+	var loads []string
+	for _, load := range []string{quiet, busy} {
+		for _, s := range f.series {
+			if n := value(s.params, paramGoroutines); s.id == r.Question && s.impl == r.Ours && value(s.params, paramLoad) == load && !slices.Contains(loads, n) {
+				loads = append(loads, n)
+			}
+		}
+	}
+	return strings.Join(loads, "; ")
 }
 
 // Contestants returns a table of all figures of programs, quiet and busy. It has a row for each

@@ -13,8 +13,8 @@ import (
 // dash, and a program of ours without figures is an error.
 func TestProgramsBeginWithLosses(t *testing.T) {
 	f := constructed(t, "cpu-ns/op", map[string]float64{
-		"pool/load=quiet": 3, "pool/load=busy": 9, "pointers/load=quiet": 4, "pointers/load=busy": 5, "map/load=busy": 20,
-		"worker/load=quiet": 1, "worker/load=busy": 1,
+		"pool/load=quiet/goroutines=2": 3, "pool/load=busy/goroutines=16": 9, "pointers/load=quiet": 4, "pointers/load=busy": 5, "map/load=busy": 20,
+		"worker/load=quiet/goroutines=1": 1, "worker/load=busy/goroutines=1": 1,
 	})
 	require.True(t, f.HasPrograms(), "the file should have programs")
 	require.False(t, f.HasParts(), "the file should have no parts")
@@ -22,10 +22,10 @@ func TestProgramsBeginWithLosses(t *testing.T) {
 	got, err := Programs(f, []Named{{"pointers", "pointers"}, {"map", "a map"}}, "ours", []Row{row("worker"), row("pool")})
 	require.NoError(t, err)
 	_, table, _ := strings.Cut(got, ".\n\n")
-	require.Equal(t, `| processor time, quiet and busy | pointers | a map | **ours** | busy: pointers | busy: a map | busy: **ours** |
-|---|---|---|---|---|---|---|
-| by pool | 4.02 ns | – | **3.01 ns** | 5.03 ns | 20.1 ns | **9.04 ns** |
-| by worker | 4.02 ns | – | **1.01 ns** | 5.03 ns | 20.1 ns | **1.01 ns** |
+	require.Equal(t, `| processor time, quiet and busy | goroutines | pointers | a map | **ours** | busy: pointers | busy: a map | busy: **ours** |
+|---|---|---|---|---|---|---|---|
+| by pool | 2; 16 | 4.02 ns | – | **3.01 ns** | 5.03 ns | 20.1 ns | **9.04 ns** |
+| by worker | 1 | 4.02 ns | – | **1.01 ns** | 5.03 ns | 20.1 ns | **1.01 ns** |
 `, table)
 	_, err = Programs(f, nil, "ours", []Row{row("none")})
 	require.ErrorContains(t, err, "no figures of Q, impl=none, quiet")

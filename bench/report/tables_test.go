@@ -115,18 +115,22 @@ func TestRewriteReplacesTheTablesAlone(t *testing.T) {
 	}
 }
 
-// Rows that are lost come first, and a row that was not measured is an error.
-func TestWordsBeginWithLosses(t *testing.T) {
-	f := constructed(t, "ns/op", map[string]float64{"pool/live=1": 3, "map/live=1": 4, "pool/live=2": 6, "map/live=2": 5})
-	row := func(text, live string) Row {
-		return Row{text, "Q", []suite.Param{{Key: "live", Value: live}}, "pool", "map"}
+// A row that was not measured is an error.
+func TestInsteadHasFiguresOfBoth(t *testing.T) {
+	f := constructed(t, "ns/op", map[string]float64{"pool/goroutines=1": 3, "map/goroutines=1": 4, "pool/goroutines=2": 6, "map/goroutines=2": 5})
+	row := func(goroutines string) Row {
+		return Row{"a call", "Q", []suite.Param{{Key: "goroutines", Value: goroutines}}, "pool", "map", "a map", "keys"}
 	}
-	got, err := Words(f, "theirs", "ours", []Row{row("won", "1"), row("lost", "2")})
+	got, err := Instead(f, []Row{row("1"), row("2")})
 	require.NoError(t, err)
 	_, table, _ := strings.Cut(got, ".\n\n")
-	require.Equal(t, "| | theirs | ours |\n|---|---|---|\n| lost | 5.03 ns | 6.03 ns |\n| won | 4.02 ns | 3.01 ns |\n", table)
-	_, err = Words(f, "theirs", "ours", []Row{row("not measured", "3")})
-	require.ErrorContains(t, err, "no times of Q, impl=map, [{live 3}]")
+	require.Equal(t, `| instead of a pool | the better choice | measured | goroutines | it | a pool |
+|---|---|---|---|---|---|
+| a map | keys | a call | 1 | 4.02 ns | 3.01 ns |
+| a map | keys | a call | 2 | 5.03 ns | 6.03 ns |
+`, table)
+	_, err = Instead(f, []Row{row("3")})
+	require.ErrorContains(t, err, "no times of Q, impl=map, [{goroutines 3}]")
 }
 
 // Scaling has multiples of one goroutine's figure, and is of the machine with the most processors.

@@ -2,23 +2,25 @@ package report
 
 import (
 	"fmt"
-	"slices"
 
 	"coatcheck/bench/suite"
 )
 
-// Row is a row of Words: what a program does, in words, and the two cases whose times it has.
+// Row is a row of Programs or of Instead: what is measured, in words, and the two cases whose figures it
+// has.
 type Row struct {
 	Text         string
 	Question     string
 	Params       []suite.Param // of both cases; others may have any value
 	Ours, Theirs string        // contestants
+
+	Name, Better string // of Instead: theirs, and what it is the better choice for
 }
 
-// Words returns a table of times for readers who know no contestant. The heading has names for
-// theirs and ours. Rows that ours loses come first. A row without figures is an error.
-func Words(f *Figures, theirs, ours string, rows []Row) (string, error) {
-	var lost, won [][]string
+// Instead returns a table of what programs use in a pool's place, what each is the better choice for,
+// and what it costs beside a pool. A row without figures is an error.
+func Instead(f *Figures, rows []Row) (string, error) {
+	table := [][]string{{"instead of a pool", "the better choice", "measured", "goroutines", "it", "a pool"}}
 	for _, r := range rows {
 		their, err := f.timeOf(&r, r.Theirs)
 		if err != nil {
@@ -28,14 +30,9 @@ func Words(f *Figures, theirs, ours string, rows []Row) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		texts := []string{r.Text, their.unit.text(their.mid), our.unit.text(our.mid)}
-		if our.mid > their.mid {
-			lost = append(lost, texts)
-		} else {
-			won = append(won, texts)
-		}
+		table = append(table, []string{r.Name, r.Better, r.Text, value(r.Params, paramGoroutines), their.unit.text(their.mid), our.unit.text(our.mid)})
 	}
-	return f.source() + markdown(slices.Concat([][]string{{"", theirs, ours}}, lost, won)), nil
+	return f.source() + markdown(table), nil
 }
 
 // timeOf returns the times of a contestant in a row.

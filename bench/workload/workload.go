@@ -10,7 +10,7 @@ import (
 // All returns the questions in the order of the report: first programs, then what they consist of.
 func All() []suite.Question {
 	qs := []suite.Question{
-		pair(), churn(), change(), read(), hot(), mix(), handoff(), sizes(), iterate(), memory(), collector(), calls(),
+		pair(), churn(), change(), read(), hot(), mix(), handoff(), sizes(), iterate(), memory(), collector(), calls(), others(),
 	}
 	for i := range qs {
 		qs[i].Roles = roles()
