@@ -7,7 +7,7 @@
 //
 // Package workload has the questions, package apps the programs, package peer the contestants, package measure the
 // method, and package report the tables and the chart. The last two share only the file of
-// figures, so those of another machine can be reported here; README.md says how.
+// figures, so those of another machine can be reported here; docs/performance.md says how.
 //
 // The program exits with 1 if a contestant's values or counts were wrong, and with 2 if a
 // flag is wrong.
@@ -118,13 +118,13 @@ var changed = []report.Named{
 
 // instead are the rows of the README's table of what programs use in a pool's place.
 var instead = []report.Row{
-	{Name: "`sync.Map`", Better: "Keys come from outside and seldom change.", Text: "95 look-ups of 100", Question: "Mix", Params: params("reads", "95", "goroutines", "2"), Ours: peer.NamePool, Theirs: peer.NameSyncMap},
-	{Name: "xsync.Map", Better: "Keys come from outside and change, or `Compute` is needed.", Text: "50 look-ups of 100", Question: "Mix", Params: params("reads", "50", "goroutines", "2"), Ours: peer.NamePool, Theirs: peer.NameXsync},
+	{Name: "`sync.Map`", Better: "Keys come from outside, and few change.", Text: "95 look-ups of 100", Question: "Mix", Params: params("reads", "95", "goroutines", "2"), Ours: peer.NamePool, Theirs: peer.NameSyncMap},
+	{Name: "xsync.Map", Better: "Keys come from outside, and many change.", Text: "50 look-ups of 100", Question: "Mix", Params: params("reads", "50", "goroutines", "2"), Ours: peer.NamePool, Theirs: peer.NameXsync},
 	{Name: "otter", Better: "A cache that chooses what to evict.", Text: "look-up among 10,000", Question: "Others", Params: params("use", "cached", "live", "10000", "goroutines", "2"), Ours: peer.NamePool, Theirs: workload.NameOtter},
-	{Name: "puddle", Better: "Connections that a request borrows; a pool also does it, without their ages.", Text: "borrow and return", Question: "Others", Params: params("use", "idle", "live", "4", "goroutines", "2"), Ours: peer.NamePool, Theirs: workload.NamePuddle},
-	{Name: "`sync.Pool`", Better: "Buffers to which nothing refers afterwards.", Text: "get and put", Question: "Pair", Params: params("goroutines", "2"), Ours: peer.NamePool, Theirs: peer.NameSyncPool},
-	{Name: "`runtime/cgo.Handle`", Better: "C has a few names, and calls seldom.", Text: "make, look up, delete", Question: "Others", Params: params("use", "named", "live", "1000", "goroutines", "1"), Ours: peer.NamePool, Theirs: peer.NameSyncMap},
-	{Name: "a slot map by hand, with a mutex", Better: "There is one goroutine, or a million values of which few are used again soon.", Text: "replace one of a million", Question: "Churn", Params: params("live", "1000000", "goroutines", "1"), Ours: peer.NamePool, Theirs: peer.NameMutex},
+	{Name: "puddle", Better: "Connections that are borrowed, checked and aged.", Text: "borrow and return", Question: "Others", Params: params("use", "idle", "live", "4", "goroutines", "2"), Ours: peer.NamePool, Theirs: workload.NamePuddle},
+	{Name: "`sync.Pool`", Better: "Buffers: nothing refers to them later.", Text: "get and put", Question: "Pair", Params: params("goroutines", "2"), Ours: peer.NamePool, Theirs: peer.NameSyncPool},
+	{Name: "`runtime/cgo.Handle`", Better: "C has few names.", Text: "make, look up, delete", Question: "Others", Params: params("use", "named", "live", "1000", "goroutines", "1"), Ours: peer.NamePool, Theirs: peer.NameSyncMap},
+	{Name: "a slot map with a mutex, or a map", Better: "There is one goroutine, or little to do.", Text: "replace one of a million", Question: "Churn", Params: params("live", "1000000", "goroutines", "1"), Ours: peer.NamePool, Theirs: peer.NameMutex},
 }
 
 // params returns parameters of keys and values.

@@ -18,7 +18,7 @@ var seats = pool.Must[guest](&pool.Options[guest]{Capacity: 1})
 
 type guest struct{ name string }
 
-// TestGuestsWaitForASeat is the example of docs/testing.md: it takes no minute.
+// TestGuestsWaitForASeat is the example of docs/operate.md: it takes no minute.
 func TestGuestsWaitForASeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pooltest.EmptyAtEnd(t, seats)

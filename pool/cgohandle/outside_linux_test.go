@@ -10,7 +10,7 @@ import (
 	"coatcheck/pool"
 )
 
-// The code of docs/handles-outside-go.md.
+// The code of docs/handles.md.
 
 type conn struct {
 	fd   int

@@ -6,10 +6,12 @@ package comments_test
 
 import (
 	"go/ast"
+	"go/format"
 	"go/parser"
 	"go/token"
 	"io/fs"
 	"os"
+	"os/exec"
 	pathpkg "path"
 	"path/filepath"
 	"regexp"
@@ -160,7 +162,21 @@ func TestCitations(t *testing.T) {
 	}
 }
 
-// What the documents show as Go, or as C, is part of a Go file.
+// blocks calls f with each block of Go or C that a document shows.
+func (x *tree) blocks(t *testing.T, f func(path, block string)) {
+	for _, path := range x.files {
+		if filepath.Ext(path) == ".md" {
+			for block := range matches("(?s)```(?:go|c)\n(.*?)```", text(t, path)) {
+				f(path, block)
+			}
+		}
+	}
+}
+
+const program = "package main\n" // begins a block that is a whole program
+
+// What the documents show as Go, or as C, is part of a Go file, and so it compiles, or it is a whole
+// program.
 func TestDocumentsShowCodeOfTheTree(t *testing.T) {
 	space := regexp.MustCompile(`\s+`)
 	var all strings.Builder
@@ -169,15 +185,41 @@ func TestDocumentsShowCodeOfTheTree(t *testing.T) {
 		all.WriteString(space.ReplaceAllString(text(t, path), " "))
 	}
 	n := 0
-	for _, path := range x.files {
-		if filepath.Ext(path) == ".md" {
-			for block := range matches("(?s)```(?:go|c)\n(.*?)```", text(t, path)) {
-				require.True(t, strings.Contains(all.String(), space.ReplaceAllString(block, " ")), "%s shows\n%s", path, block)
-				n++
-			}
+	x.blocks(t, func(path, block string) {
+		if !strings.HasPrefix(block, program) {
+			require.True(t, strings.Contains(all.String(), space.ReplaceAllString(block, " ")), "%s shows\n%s", path, block)
+			n++
 		}
-	}
+	})
 	require.GreaterOrEqual(t, n, 9)
+}
+
+// The programs that the documents show compile, and print what their last comment says.
+func TestProgramsOfTheDocumentsRun(t *testing.T) {
+	n := 0
+	read(t).blocks(t, func(path, block string) {
+		if !strings.HasPrefix(block, program) {
+			return
+		}
+		file := filepath.Join(t.TempDir(), "main.go")
+		require.NoError(t, os.WriteFile(file, []byte(block), 0o666))
+		formatted, err := format.Source([]byte(block))
+		require.NoError(t, err)
+		require.Equal(t, string(formatted), block, "%s shows a program that gofmt changes", path)
+		_, said, found := strings.Cut(block, "// Output:\n")
+		require.True(t, found, "%s shows a program without its output", path)
+		want := ""
+		for m := range strings.SplitSeq(strings.TrimRight(said, "}\n"), "\n") {
+			want += strings.TrimPrefix(strings.TrimSpace(m), "// ") + "\n"
+		}
+		cmd := exec.CommandContext(t.Context(), "go", "run", file)
+		cmd.Dir = root
+		got, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", got)
+		require.Equal(t, want, string(got), "%s", path)
+		n++
+	})
+	require.Positive(t, n)
 }
 
 func TestWrongCitationsAreFound(t *testing.T) {

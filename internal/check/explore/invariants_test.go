@@ -12,7 +12,7 @@ import (
 )
 
 // What is claimed, and what checks it, for scenarios and drawn programs alike. Most judges
-// have a mutant that they alone find: internal/check/EVIDENCE.md has the list.
+// have a mutant that they alone find.
 //
 //	an address is computed from an index in the table   slots.At panics
 //	nothing is written to the void                      holds, after each step

@@ -5,7 +5,7 @@
 // The bugs here are those that other libraries shipped or that prototypes had, and for each
 // invariant of DESIGN.md those that its comments warn of. Some are in the structures above
 // package pool, against the rules that these state. Such a bug is a mutant: a patch with a
-// few lines of header. See patches/README.md for how mutants are written and judged.
+// few lines of header. See docs/checks.md for how mutants are written and judged.
 //
 // With -drawn, bugs that nobody chose are put in instead (slips.go). What fails with one has found it
 // only if it passes without. A survivor is a test that is missing, or goes into equivalents.txt with the

@@ -42,13 +42,13 @@ func TestCompilerSaysWhatIsWrong(t *testing.T) {
 // TestMutantsNameWhatExists requires that killers and rows are there, and that a file is named
 // after its mutant.
 func TestMutantsNameWhatExists(t *testing.T) {
-	readme, err := files.ReadFile("patches/README.md")
+	page, err := os.ReadFile(filepath.Join(root, "docs/checks.md"))
 	require.NoError(t, err)
 	texts := map[string]string{}
 	slug := strings.NewReplacer(" ", "-", "'", "", ",", "")
 	for _, m := range allMutants(t) {
 		assert.Equal(t, slug.Replace(strings.ToLower(m.name))+".patch", path.Base(m.file))
-		assert.True(t, strings.Contains(string(readme), "| "+path.Dir(m.file)+" |"), "README.md does not list %s", path.Dir(m.file))
+		assert.True(t, strings.Contains(string(page), "| "+path.Dir(m.file)+" |"), "docs/checks.md does not list %s", path.Dir(m.file))
 		k := m.killer
 		folder := k.folder()
 		for _, pattern := range []string{"*_test.go", "scenarios/*.txt"} {
@@ -91,7 +91,7 @@ func TestLabelsAreAttacked(t *testing.T) {
 		{"DESIGN.md", `(?m)^(?:- \*\*|\| |\*\*)([IPL]\d+)(?:\*\*| \||,)`, ""},
 		{"pool/tree/walk.go", `\b([KW]\d)\b`, ""},
 		{"pool/tree/links.go", `\b([KW]\d)\b`, ""},
-		{"internal/check/mutants/patches/README.md", `(?m)^\| (\d+) \| .* \| (none: )?`, "row "},
+		{"docs/checks.md", `(?m)^\| (\d+) \| (none: )?`, "row "},
 	} {
 		text, err := os.ReadFile(filepath.Join(root, in.file))
 		require.NoError(t, err)

@@ -24,7 +24,7 @@ func TestMovedCloneBuildsAndPasses(t *testing.T) {
 	if !strings.Contains(readme, "go get "+elsewhere+"/pool@latest") || strings.Contains(readme, homeless) {
 		t.Error("the README does not tell how to get it")
 	}
-	for kept, file := range map[string]string{"go test -tags coatcheck_debug": "docs/testing.md", "COATCHECK_LENGTH=full": "internal/check/README.md", "# coatcheck\n": "README.md"} {
+	for kept, file := range map[string]string{"go test -tags coatcheck_debug": "docs/operate.md", "COATCHECK_LENGTH=full": "docs/checks.md", "# coatcheck\n": "README.md"} {
 		if !strings.Contains(read(t, filepath.Join(root, file)), kept) {
 			t.Errorf("%s has lost %q", file, kept)
 		}
