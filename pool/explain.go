@@ -10,11 +10,9 @@ import (
 	"coatcheck/shard/slots"
 )
 
-// Explain describes h in a text for people: h is live, stale, or was never issued by this pool.
-// Of a stale handle it says what became of the slot. The text may change between versions.
-//
-// With the build tag coatcheck_debug, the text also has the stacks and times of the calls that
-// inserted and removed the value. A pool then records the last four lives of each slot.
+// Explain describes in a text for people whether h is live, stale, or was never issued by this
+// pool. With the build tag coatcheck_debug, it has the stacks and times of its insertion and
+// removal, for the last four lives of each slot.
 func (p *Pool[T]) Explain(h Handle[T]) string { return p.explain(uint64(h)) }
 
 func (c *core) explain(h uint64) string {
@@ -68,13 +66,9 @@ func (c *core) state(h uint64) (text string, ended bool) {
 	return say("is stale: removed or cancelled. Its slot %s", fate), true
 }
 
-// ExplainOpen describes what is open, in a text for people. It has one line for each kind:
-// guards, Reservations, Workers and Refs. Another line says how many were dropped, as
-// Stats.Dropped does. Calls and loops that hold a pin count as guards, and a Guard or Ref that
-// was dropped counts as open. The text is empty if there are none of these.
-//
-// With the build tag coatcheck_debug, the text also has the stacks and times of the calls that
-// opened them; without it, of the guards and Refs that Options.TraceGuards has recorded.
+// ExplainOpen describes in a text for people what is open or was dropped: guards, Reservations,
+// Workers and Refs. With the build tag coatcheck_debug, it has the stacks and times of the calls
+// that opened them; without it, of the guards and Refs that [Options].TraceGuards has recorded.
 func (p *Pool[T]) ExplainOpen() string { return p.explainOpen() }
 
 func (c *core) explainOpen() string {

@@ -17,15 +17,11 @@ import (
 // budget; of it, only the check for a zero Pool is inlined.
 
 // Get returns a shallow copy of the value that h names, and reports whether h is live. It never
-// waits, and the copy is never a mixture of two values.
-//
-// If a field changes after the insertion, even by an atomic, Get is a data race, because it copies
-// without synchronization. Then use View, a Guard or Hold, or keep pointers in the pool.
-//
-// In a pool with a Reset the copy is valid only under a guard: see [Options].
-//
-// Get writes nothing shared on amd64, 386 and arm64. On other platforms, and under the race
-// detector, it pins the pool. For many look-ups in a row, use [Pool.Pin] and [Guard.Pointer].
+// waits, and the copy is never a mixture of two values. The copy is yours; only with
+// [Options].Reset do its slices still belong to the slot. If a field changes after the insertion,
+// even by an atomic, Get is a data race: use View, a Guard or Hold, or keep pointers in the pool.
+// Get writes nothing shared on amd64, 386 and arm64; elsewhere, and under the race detector, it
+// pins the pool.
 func (p *Pool[T]) Get(h Handle[T]) (v T, ok bool) {
 	if p.arena.Domain == nil {
 		panic(zeroPool)
@@ -83,21 +79,10 @@ func (p *Pool[T]) Contains(h Handle[T]) (live bool) {
 }
 
 // Pointer returns a pointer to the value that h names, and reports whether h is live. It pins
-// nothing, so the pointer is valid only until h is removed. Use it where no other goroutine can
-// remove h meanwhile: in the goroutine that runs a job and then removes it, in the handler of a
-// connection, or in a phase of a frame. Goroutines that share the value synchronize as with any
-// pointer.
-//
-// This is wrong if another goroutine may remove h, since the slot may have another value by then:
-//
-//	if job, ok := jobs.Pointer(h); ok {
-//		job.state = done
-//	}
-//
-// There use [Pool.View], a [Guard] or [Pool.Hold], which keep the value in its slot.
-//
-// Pointer writes nothing, and costs what [Pool.Contains] costs. It may be called by any number of
-// goroutines at once.
+// nothing, so use it only where no other goroutine can remove h meanwhile: in the goroutine that
+// runs a job and then removes it, or in a phase of a frame. Otherwise the slot may have another
+// value by the time the pointer is used, and nothing tells: there use [Pool.View], a Guard or
+// [Pool.Hold]. Pointer writes nothing, and costs what [Pool.Contains] costs.
 func (p *Pool[T]) Pointer(h Handle[T]) (v *T, ok bool) {
 	t := p.arena.Table.Current.Load() // observes (P2)
 	if t == nil {
@@ -114,21 +99,11 @@ func (p *Pool[T]) Pointer(h Handle[T]) (v *T, ok bool) {
 	return
 }
 
-// At returns the handle of the live value in the slot of an index, and reports whether there is one.
-// It serves names that have 16 or 32 bits, such as packet identifiers: keep [Handle.Index] outside,
-// and the handle here. A name of the index alone is not refused when its slot has another value by
-// now. So use it only where the other side cannot name a removed value, or where you keep the handle
-// beside.
-//
-// In a pool with a Capacity each index is below Capacity + [Stats].Exhausted: an exhausted slot is
-// replaced by one with a new index. So indexes stay below Capacity until a slot has used up its
-// generations, which is after 2^31 − 1 lives if Origin is 1, and after 2^30 or more if it is 0.
-// Stats.Worn tells how far the pool is, and under FIFO with Shards 1 slots wear evenly. Without a
-// Capacity, indexes are below MaxCapacity.
-// [Pool.IndexBound] is the bound of this moment.
-//
-// At writes nothing, and costs little more than [Pool.Contains]. It may be called by any number of
-// goroutines at once; another may remove the value right afterwards.
+// At returns the handle of the live value in the slot of an index, and reports whether there is
+// one. An index has no generation: after reuse it names the new value. So use it for names of 16 or
+// 32 bits only if the other side cannot name a removed value, or keep the handle beside. In a pool
+// with a Capacity each index is below Capacity + [Stats].Exhausted. At writes nothing, and costs
+// little more than [Pool.Contains].
 func (p *Pool[T]) At(index uint32) (Handle[T], bool) {
 	h := p.at(index)
 	return Handle[T](h), h != 0
@@ -146,18 +121,10 @@ func (c *core) at(index uint32) uint64 {
 	return 0
 }
 
-// IndexBound returns a number that is greater than [Handle.Index] of every handle issued before the call,
-// whether its value is live, removed or not yet live. With At it walks the values in the order of their
-// indexes, also in parts: a cursor is an index, and stays valid whatever comes and goes. A random index
-// below it is that of a random live value, if At finds one.
-//
-// The bound never falls: neither a removal nor Trim lowers it. It grows until as many slots have been
-// used as the program needs at one time, because removed slots are reused. With a Capacity it is at most
-// Capacity + [Stats].Exhausted. It is 0 before the first insertion. [Stats].Allocated is no bound: after a
-// Trim it leaves out the slots of pages that have no memory.
-//
-// IndexBound is a load, and writes nothing. It may be called by any number of goroutines at once; another
-// may insert right afterwards.
+// IndexBound returns a number that is greater than [Handle.Index] of every handle issued before the
+// call, and never falls. With At it walks the values in the order of their indexes, also in parts:
+// a cursor is an index, and stays valid whatever comes and goes. It is a load. [Stats].Allocated is
+// no bound, since Trim lowers it.
 func (p *Pool[T]) IndexBound() uint32 { return p.indexBound() }
 
 // indexBound is Pool.IndexBound.
@@ -166,8 +133,8 @@ func (c *core) indexBound() uint32 {
 	return uint32(c.arena.Table.Allocated())
 }
 
-// MustGet is like [Pool.Get], but panics if h is not live. It copies without synchronization, as
-// Get does. With the build tag coatcheck_debug, the panic has the text of [Pool.Explain].
+// MustGet is like [Pool.Get], but panics if h is not live; with the build tag coatcheck_debug, by
+// the text of [Pool.Explain].
 func (p *Pool[T]) MustGet(h Handle[T]) T {
 	v, ok := p.Get(h)
 	if !ok {
@@ -179,13 +146,10 @@ func (p *Pool[T]) MustGet(h Handle[T]) T {
 	return v
 }
 
-// View calls f with a pointer to the value that h names, and reports whether h is live. The
-// pointer is valid until f returns, even if the value is removed meanwhile. If f panics, the
-// panic continues.
-//
-// Several goroutines may view one value at once, so f must change it under a mutex or by atomics.
-// View pins a [Guard] for each call. For many look-ups, or many changes of one value, pin one
-// Guard yourself.
+// View calls f with a pointer to the value that h names, and reports whether h is live. The pointer
+// is valid until f returns. Several goroutines may view one value at once, so f must change it
+// under a mutex or by atomics. If f panics, the panic continues. View pins a Guard for each call;
+// for many look-ups, pin one yourself.
 func (p *Pool[T]) View(h Handle[T], f func(*T)) bool {
 	t := p.pages() // observes (P2)
 	if h.Index() >= t.Limit {
@@ -206,10 +170,9 @@ func (p *Pool[T]) View(h Handle[T], f func(*T)) bool {
 	return true
 }
 
-// Pointer returns a pointer to the value that h names, and reports whether h is live. The
-// pointer is valid until Unpin, even if the value is removed meanwhile. Goroutines that change
-// the value synchronize as with any pointer. Pointer writes nothing and costs little more than
-// indexing a slice. It panics if the guard is not pinned.
+// Pointer returns a pointer to the value that h names, and reports whether h is live. The pointer
+// is valid until Unpin, even if the value is removed meanwhile. Pointer writes nothing and costs
+// little more than indexing a slice. It panics if the guard is not pinned.
 func (g *Guard[T]) Pointer(h Handle[T]) (v *T, ok bool) {
 	if g.pool == nil {
 		if debugging {

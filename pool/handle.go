@@ -10,16 +10,13 @@ import (
 	"coatcheck/shard/slots"
 )
 
-// Handle names one life of one slot of a pool. Its low 32 bits are the slot's index. Its high 32
-// bits are the generation, which is odd. The zero Handle names nothing.
+// Handle names one life of one slot of a pool. Its low 32 bits are the slot's index, and its high
+// 32 bits the generation, which is odd. The zero Handle names nothing.
 //
-// Handles are plain words: compare them, use them as map keys, send and store them anywhere.
-// Every method of a pool accepts any Handle, and refuses it unless it names a live value. Handles
-// are not secrets: a guessed handle may be live. A pool may accept another pool's handle by
-// chance, or if both have the same [Options].Origin.
-//
-// The binary form of a handle is its 64-bit number, in any byte order. Handle has no
-// MarshalBinary, so that encoding/gob encodes it as a number.
+// Handles are plain words: compare them, use them as map keys, send and store them anywhere. Every
+// method of a pool accepts any Handle, and refuses it unless it names a live value. Handles are not
+// secrets: a guessed handle may be live. Handle has no MarshalBinary, so that encoding/gob encodes
+// it as a number.
 type Handle[T any] uint64
 
 // Index returns the index of the slot.
@@ -31,8 +28,8 @@ func (h Handle[T]) Generation() uint32 { return slots.Generation(uint64(h)) }
 // IsZero reports whether h is the zero Handle, which names nothing.
 func (h Handle[T]) IsZero() bool { return h == 0 }
 
-// String returns "index@generation" in decimal, or "none" for the zero Handle. [ParseHandle]
-// reads it back. fmt.Sscan does not, because it reads a handle as a number.
+// String returns "index@generation" in decimal, or "none" for the zero Handle. [ParseHandle] reads
+// it back; fmt.Sscan does not.
 func (h Handle[T]) String() string { return textOf(uint64(h)) }
 
 // textOf returns the text of a handle.
@@ -49,8 +46,8 @@ func appendText(b []byte, h uint64) []byte {
 	return strconv.AppendUint(b, uint64(slots.Generation(h)), 10)
 }
 
-// Format implements [fmt.Formatter]: %v, %s and %q print the text of String, and verbs for numbers,
-// such as %x, print the number.
+// Format implements [fmt.Formatter]: %v, %s and %q print the text of String, and verbs such as %x
+// the number.
 func (h Handle[T]) Format(f fmt.State, verb rune) { format(f, verb, uint64(h)) }
 
 func format(f fmt.State, verb rune, h uint64) {
@@ -61,8 +58,8 @@ func format(f fmt.State, verb rune, h uint64) {
 	}
 }
 
-// AppendText appends the text of String to b. It returns an error if h is not zero and the
-// generation is even, or above 2^32−3, since ParseHandle would refuse the text: no pool issues such a handle.
+// AppendText appends the text of String to b. It returns an error for a handle that no pool issues:
+// its generation is even, or above 2^32−3.
 func (h Handle[T]) AppendText(b []byte) ([]byte, error) {
 	if err := mustHaveText(uint64(h)); err != nil {
 		return nil, err
@@ -89,8 +86,8 @@ func issuable(h uint64) bool {
 // MarshalText returns the text of String, or an error as AppendText does.
 func (h Handle[T]) MarshalText() ([]byte, error) { return h.AppendText(nil) }
 
-// UnmarshalJSON parses a JSON string with the text of String. It also parses the bare text, which
-// encoding/json passes for a field with the tag `json:",string"`. A null changes nothing.
+// UnmarshalJSON parses a JSON string with the text of String, or the bare text, as of a field with
+// the tag `json:",string"`. A null changes nothing.
 func (h *Handle[T]) UnmarshalJSON(b []byte) error {
 	s := string(b)
 	if s == "null" {
@@ -116,8 +113,8 @@ func (h *Handle[T]) UnmarshalText(b []byte) error {
 	return err
 }
 
-// ParseHandle parses the text of [Handle.String] and nothing else. It returns an error for a
-// sign, leading zeros, an even generation, one above 2^32−3, or an empty text.
+// ParseHandle parses the text of [Handle.String] and nothing else. It refuses what no pool issues,
+// a sign, leading zeros and an empty text.
 func ParseHandle[T any](s string) (Handle[T], error) {
 	h, err := parse(s)
 	return Handle[T](h), err
@@ -135,9 +132,8 @@ func parse(s string) (uint64, error) {
 	return h, nil
 }
 
-// Value implements [driver.Valuer]: a database stores the text of String. It does not store the
-// number, because drivers take no uint64 from 2^63 on, and handles can be greater. The error is that
-// of AppendText.
+// Value implements driver.Valuer: a database stores the text of String, because drivers take no
+// uint64 from 2^63 on. The error is that of AppendText.
 func (h Handle[T]) Value() (driver.Value, error) {
 	if err := mustHaveText(uint64(h)); err != nil {
 		return nil, err
@@ -145,9 +141,8 @@ func (h Handle[T]) Value() (driver.Value, error) {
 	return h.String(), nil
 }
 
-// Scan implements [database/sql.Scanner] for what Value has stored. NULL is the zero Handle. Scan
-// also accepts an integer, for handles that were stored as int64(h). If it returns an error, h is
-// unchanged.
+// Scan implements [database/sql.Scanner] for what Value has stored, and for integers that were
+// stored as int64(h). NULL is the zero Handle. If it returns an error, h is unchanged.
 func (h *Handle[T]) Scan(src any) error {
 	switch src := src.(type) {
 	case nil:
@@ -169,8 +164,8 @@ const (
 	textSep    = "@"
 )
 
-// Ptr is a handle with its pool, for code that does not know the pool. It has two words, and can
-// be copied and compared. A zero Ptr is not live. Any number of goroutines may use a Ptr at once.
+// Ptr is a handle with its pool, for code that does not know the pool. It can be copied and
+// compared, and any number of goroutines may use it. A zero Ptr is not live.
 type Ptr[T any] struct {
 	Pool   *Pool[T]
 	Handle Handle[T]
@@ -182,8 +177,7 @@ func (p *Pool[T]) Ptr(h Handle[T]) Ptr[T] {
 	return Ptr[T]{p, h}
 }
 
-// MarshalText returns an error, because a pool has no text. So encoding/json refuses a Ptr. Write
-// the Handle instead, and call [Pool.Ptr] where it is read.
+// MarshalText returns an error: write the Handle instead, and call [Pool.Ptr] where it is read.
 func (q Ptr[T]) MarshalText() ([]byte, error) { return nil, errPtrText }
 
 // UnmarshalText returns an error, as MarshalText does.
@@ -194,8 +188,7 @@ var errPtrText = errors.New("pool: a Ptr has no text: write its Handle")
 // Live reports whether the value is live; see [Pool.Contains].
 func (q Ptr[T]) Live() bool { return q.Pool != nil && q.Pool.Contains(q.Handle) }
 
-// Get returns a copy of the value; see [Pool.Get]. If Pool points to a zero Pool, Get panics with a nil
-// dereference, and no text.
+// Get returns a copy of the value; see [Pool.Get]. If Pool points to a zero Pool, Get panics.
 func (q Ptr[T]) Get() (v T, ok bool) {
 	if q.Pool != nil {
 		v, ok = q.Pool.get(q.Handle) // with the text for a zero Pool, it would cost 90, and not be inlined

@@ -8,11 +8,9 @@ import (
 	"coatcheck/shard/slots"
 )
 
-// Insert stores v in a vacant slot and returns its handle. If there is no vacant slot, the error
-// is ErrFull or wraps it. Any number of goroutines may insert at once.
-//
-// Insert takes amortized constant time, and no lock if it finds a vacant slot at once. Before it
-// adds memory or returns an error, it may wait for other calls, but never for user code.
+// Insert stores v in a vacant slot and returns its handle. If there is none, the error is ErrFull
+// or wraps it. Insert takes amortized constant time, and no lock if it finds a vacant slot at once.
+// Before it grows or fails, it may wait for other calls.
 func (p *Pool[T]) Insert(v T) (h Handle[T], err error) {
 	if debugging {
 		slot, h, err := p.arena.Claim(hint.Frame())
@@ -27,15 +25,12 @@ func (p *Pool[T]) Insert(v T) (h Handle[T], err error) {
 }
 
 // InsertWait is like [Pool.Insert], but where Insert would return an error, it waits for a slot.
-// Calls that wait are served in the order in which they came. Insertions that find a slot at once
-// may overtake them.
-//
-// When ctx is done, InsertWait tries once more. If that fails, its error wraps Insert's error,
-// ctx's error and ctx's cause. It returns ErrExhausted without waiting.
+// Calls that wait are served in the order in which they came; insertions that find a slot at once
+// may overtake them. When ctx is done and a last try fails, the error wraps Insert's error, ctx's
+// error and ctx's cause. It returns ErrExhausted without waiting.
 //
 // Do not wait while you hold a guard, in a Reset or in the body of a loop: no slot may come free
-// until ctx is done. Flush idle Workers first, because they keep slots. InsertWait overwrites
-// what Options.Reset kept; to reuse buffers, call [Pool.InsertFuncWait].
+// until ctx is done. Flush idle Workers first.
 func (p *Pool[T]) InsertWait(ctx context.Context, v T) (Handle[T], error) {
 	p.pages()
 	slot, h, err := p.arena.ClaimWait(ctx, hint.Frame())
@@ -45,8 +40,8 @@ func (p *Pool[T]) InsertWait(ctx context.Context, v T) (Handle[T], error) {
 	return p.publish(slot, h, v), nil
 }
 
-// InsertFuncWait is like [Pool.InsertFunc], but where InsertFunc would return an error, it waits
-// for a slot as [Pool.InsertWait] does. Once it has called init, it no longer waits.
+// InsertFuncWait is like [Pool.InsertFunc], but waits for a slot as [Pool.InsertWait] does, before
+// it calls init.
 func (p *Pool[T]) InsertFuncWait(ctx context.Context, init func(h Handle[T], v *T)) (Handle[T], error) {
 	p.pages()
 	slot, h, err := p.arena.ClaimWait(ctx, hint.Frame())
@@ -57,17 +52,15 @@ func (p *Pool[T]) InsertFuncWait(ctx context.Context, init func(h Handle[T], v *
 }
 
 // InsertFunc is like [Pool.Insert], but init builds the value in its slot. *v is zero, or as
-// Options.Reset left it. h becomes live when init returns. If init panics or calls
-// runtime.Goexit, h never becomes live and the slot goes back to the pool; the panic continues.
-// init may use the pool.
+// Options.Reset left it. h becomes live when init returns. If init panics or exits, h never becomes
+// live and the slot goes back. init may use the pool.
 func (p *Pool[T]) InsertFunc(init func(h Handle[T], v *T)) (Handle[T], error) {
 	return p.construct(nil, 0, init, nil)
 }
 
 // TryInsertFunc is like [Pool.InsertFunc], but init may fail. It then returns the zero Handle and
-// init's error, and the slot goes back to the pool with one life less. If there is no vacant
-// slot, it does not call init, and the error is ErrFull or wraps it. It costs what InsertFunc
-// costs, and a removal more if init fails.
+// init's error, and the slot goes back with one life less. If there is no vacant slot, it does not
+// call init.
 func (p *Pool[T]) TryInsertFunc(init func(h Handle[T], v *T) error) (Handle[T], error) {
 	return p.construct(nil, 0, nil, init)
 }

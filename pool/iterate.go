@@ -17,18 +17,15 @@ import (
 	"coatcheck/shard/slots"
 )
 
-// All returns an iterator over the live values. The loop is pinned from beginning to end, so each
-// pointer is valid until the loop ends. If the body panics or calls runtime.Goexit, the pin ends.
+// All returns an iterator over the live values. The loop is pinned until it ends, also by a panic
+// or runtime.Goexit in its body, and each pointer is valid until then. So in the body, insertions
+// into a full pool fail, and InsertWait and Synchronize wait until ctx is done. If the body would
+// block, collect handles, and block after the loop.
 //
-// The body may use the pool, but slots that any goroutine removes during the loop are not reused
-// before its end. So in the body, insertions into a full pool fail, and InsertWait and Synchronize
-// wait until ctx is done. If the body would block, as on a slow connection, collect the pointers of
-// a Pool[*T], or the handles of a Pool[T], and block after the loop.
-//
-// Iteration is weakly consistent. A value that lives through the whole loop is yielded exactly
-// once, and one that is inserted or removed meanwhile at most once. All reads every slot that has
-// memory, live or not. A loop over [Guard.All] is several times as fast, because the compiler
-// inlines its body.
+// A value that lives through the whole loop is yielded exactly once, and one that is inserted or
+// removed meanwhile at most once. The loop ends even if its body inserts. It reads every slot that
+// has memory, live or not. [Guard.All] is several times as fast, because the compiler inlines its
+// body.
 func (p *Pool[T]) All() iter.Seq2[Handle[T], *T] {
 	return func(yield func(Handle[T], *T) bool) { p.rangeAll(yield) }
 }
@@ -41,8 +38,8 @@ func (p *Pool[T]) rangeAll(yield func(Handle[T], *T) bool) {
 	liveSlots[T](t, 0, t.Limit)(yield)
 }
 
-// All returns an iterator over the live values, like [Pool.All]. The pointers are valid until
-// Unpin. If the body unpins the guard, it must then end the loop.
+// All is like [Pool.All]; the pointers are valid until Unpin. If the body unpins the guard, it must
+// then end the loop.
 func (g *Guard[T]) All() iter.Seq2[Handle[T], *T] {
 	return func(yield func(Handle[T], *T) bool) {
 		t := g.pages()
@@ -71,17 +68,13 @@ func liveSlots[T any](t *slots.PageTable, start, end uint32) iter.Seq2[Handle[T]
 	}
 }
 
-// Each calls f for each live value, in up to workers goroutines at once, and waits for all calls
-// to return. If workers ≤ 0, it uses GOMAXPROCS goroutines. Each is weakly consistent, as
-// [Pool.All] is. A pointer is valid until its call of f returns.
+// Each calls f for each live value, in up to workers goroutines at once, or GOMAXPROCS if workers ≤
+// 0, and waits for all calls. It visits values as [Pool.All] does, under pins of at most 32 calls.
+// A pointer is valid until its call of f returns.
 //
-// Each stops at the first error of f, and returns it. When ctx is done, Each stops too, and
-// returns ctx's error, even if there is nothing to do. Each goroutine may first make up to 32
-// more calls. If f panics, Each panics with the same value; if nobody recovers it, the program also
-// prints the stack of f. If f calls runtime.Goexit, Each returns an error.
-//
-// Each pins the pool for at most 32 calls of f at a time. So slots that are removed meanwhile can
-// be reused before it returns.
+// Each returns the first error of f, or ctx's error once ctx is done; each goroutine may first make
+// up to 32 more calls. If f panics, Each panics with the same value. If f calls runtime.Goexit,
+// Each returns an error.
 func (p *Pool[T]) Each(ctx context.Context, workers int, f func(Handle[T], *T) error) error {
 	return p.forEach(ctx, workers, callsOf(f))
 }

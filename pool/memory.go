@@ -9,16 +9,8 @@ import (
 )
 
 // Grow makes memory for n more values, so that the next n insertions allocate none, whichever
-// goroutines make them. With a Capacity, it makes memory for Capacity values at most. It uses up
-// no life of a slot. Grow panics if n is negative.
-//
-// Grow does not count on removed slots, which may wait for a guard, nor on slots that open
-// Workers keep. So the pool may get more memory than it needs; [Pool.Trim] gives back what is not
-// used. After a Trim, a pool with a Capacity may get some pages back only when insertions need
-// them.
-//
-// Any number of goroutines may use the pool meanwhile. An insertion that needs memory waits until
-// Grow has made one page.
+// goroutines make them; with a Capacity, for Capacity values at most. It panics if n is negative.
+// An insertion that needs memory waits until Grow has made one page.
 func (p *Pool[T]) Grow(n int) { p.grow(n) }
 
 func (c *core) grow(n int) {
@@ -30,19 +22,13 @@ func (c *core) grow(n int) {
 }
 
 // Trim gives the memory of unused pages back to the Go heap, and returns the number of bytes. A
-// page is unused if all of its slots are vacant, and no Worker keeps one. No stale handle becomes
-// valid.
+// page is unused if all of its slots are vacant, and no Worker keeps one. A pool with Preallocate,
+// or with only one page, keeps its memory.
 //
-// Under FIFO, the other slots keep their order. Without it, the next insertions use the vacant slots of the
-// first pages that stay. So if a few values are left in many pages after a peak, and are removed
-// and inserted one by one, they come together, and later Trims give up the pages that they have left.
-//
-// Other goroutines may use the pool meanwhile. These wait for Trim: insertions that find no
-// vacant slot, Stats, Synchronize, another Trim, and Workers that give slots back. So do the opening of a
-// Worker that makes a shard, WriteTo of a pool with an Origin, and calls that run a Reset.
-//
-// Trim reads every slot that has memory. If it finds unused pages, or fewer than a quarter of the slots
-// live, it visits each vacant slot, and the slot loses one life. A pool with Preallocate, or with only one page, keeps its memory.
+// These wait for Trim: insertions that find no vacant slot, Stats, Synchronize, another Trim,
+// Workers that open or give slots back, WriteTo of a pool with an Origin, and calls that run a
+// Reset. Trim reads every slot that has memory. If it finds unused pages, or fewer than a quarter
+// of the slots live, it visits each vacant slot, which loses one life.
 func (p *Pool[T]) Trim() int64 { return p.trim() }
 
 func (c *core) trim() int64 {
@@ -52,12 +38,12 @@ func (c *core) trim() int64 {
 
 // Synchronize waits until the pool has reclaimed every slot that was removed before the call: its
 // value is zeroed or Reset, and it is free. It waits for guards that were pinned before the call,
-// and perhaps for later ones. It does not wait for what open Workers and Refs keep, nor, in a pool
-// that replays, for the value that a WriteTo is reading.
+// and perhaps for later ones, but not for what open Workers and Refs keep, nor, in a pool that
+// replays, for the value that a WriteTo is reading.
 //
 // If there is nothing to wait for, Synchronize returns nil, even if ctx is done. Otherwise it
-// returns ctx's error when ctx is done; it looks at ctx after every few hundred slots. A
-// goroutine that waits under its own guard, or in a Reset, waits until ctx is done.
+// returns ctx's error when ctx is done. Under the caller's own guard, or in a Reset, it waits until
+// then.
 func (p *Pool[T]) Synchronize(ctx context.Context) error { return p.synchronize(ctx) }
 
 func (c *core) synchronize(ctx context.Context) error {

@@ -14,96 +14,73 @@ import (
 
 // Options configure a pool. The zero value has the defaults.
 type Options[T any] struct {
-	// Capacity is the greatest number of slots in use, and so of live values. 0 means
-	// MaxCapacity. When a slot has used up its generations, the pool replaces it, so the pool
-	// does not end.
-	//
-	// A removed slot stays in use while it waits for guards or Refs, and so does a slot that
-	// another goroutine's Worker keeps. So an insertion may fail although fewer values are live.
-	// [Pool.InsertWait] waits instead.
+	// Capacity is the greatest number of slots in use. 0 means MaxCapacity. Live values count, and
+	// so do removed ones that wait for guards or Refs, and slots that Workers keep.
+	// [Pool.InsertWait] waits where an insertion would fail.
 	Capacity int
 
-	// Preallocate makes New allocate all memory for Capacity, which must be set. Later calls then
+	// Preallocate makes New allocate all memory for Capacity, which must be set. Later calls
 	// allocate only what they return, goroutines, timers, and cells for more than 256 guards.
-	// DESIGN.md lists the rest under Memory.
 	Preallocate bool
 
 	// Reuse is the order in which removed slots are reused.
 	Reuse Reuse
 
-	// MaxLimbo bounds the memory that a forgotten guard costs. While MaxLimbo removed slots wait
-	// for guards or Refs, an insertion that needs new memory returns ErrStalled. 0 means
-	// 1,000,000, or twice the number of live values if that is more.
+	// MaxLimbo bounds what a forgotten guard costs. While so many removed slots wait for guards or
+	// Refs, an insertion that needs new memory returns ErrStalled. 0 means 1,000,000, or twice the
+	// number of live values if that is more.
 	MaxLimbo int
 
 	// Shards is the number of shards, at most 65,536. Goroutines that use different shards do not
-	// contend. 0 means that the pool begins with one, and makes more where goroutines meet, up to
-	// four times GOMAXPROCS. A pool with a small Capacity has fewer. A call that is refused visits each
-	// shard.
+	// contend; a call that is refused visits each. 0 means that the pool makes them where
+	// goroutines meet, up to four times GOMAXPROCS.
 	Shards int
 
-	// Reset, if not nil, makes an object pool, whose values keep their buffers. When the pool
-	// reclaims a removed slot, it calls Reset for its value instead of zeroing it, and InsertFunc and
-	// Reserve find the value as Reset left it. It also calls Reset for what a failed constructor or
-	// a cancelled Reservation has built, and zeroes a value that Take or Drain has moved out.
+	// Reset, if not nil, is called for a removed value instead of zeroing it, once no guard or Ref
+	// has it any more. InsertFunc and Reserve find the value as Reset left it, with its buffers.
+	// Reset may also end what a value has, such as a file (docs/cookbook.md).
 	//
-	// An insertion that finds no vacant slot runs Resets that are due, at most 16 at a time, in its own
-	// goroutine and before it returns; Synchronize and Trim run all that are due. No removal, Unpin,
-	// Release, Flush or Close of a Worker runs one, nor does the garbage collector. Reset may use the
-	// pool, and the Worker whose call runs it; several goroutines may run Resets at once. If Reset
-	// panics, its slot is zeroed and becomes free, and the panic continues out of the call that runs it.
-	// Reset is not called for what is live, or kept in a vacant slot, when the pool becomes unreachable,
-	// nor for what Trim gives up.
-	//
-	// Reset may also end what a value has, such as a file: it is called once for each removal, when no
-	// guard or Ref has the value any more. Call Synchronize to run what is due; it returns at once if
-	// its context is done. docs/cookbook.md has both recipes: files that their last reader closes, and
-	// idle connections.
+	//   - Who runs it: an insertion that finds no vacant slot, for at most 16 slots; Synchronize
+	//     and Trim, for all that are due. They do so in their goroutine, before they return, and
+	//     perhaps several at once.
+	//   - Who never does: removals, Unpin, Release, a Worker's Flush and Close, the garbage
+	//     collector.
+	//   - It is also run for what a failed constructor or a cancelled Reservation has built.
+	//   - It is not run for what Take or Drain has moved out, nor for what Trim gives up or an
+	//     unreachable pool has left.
+	//   - It may use the pool, and the Worker whose call runs it. If it panics, its slot is
+	//     zeroed and free, and the panic continues.
 	//
 	// A copy that Get returns shares buffers with the slot. Use it only under a guard that was
-	// pinned before Get, under a Ref, or where no other goroutine can remove the value.
+	// pinned before, under a Ref, or where no other goroutine can remove the value.
 	Reset func(*T)
 
-	// OnInsert and OnRemove, if not nil, are told of each life: for an index by name, for counts by kind, or
-	// for what another system keeps beside each value. They run in the goroutine that inserts or removes,
-	// before its call returns, and under no lock of the pool. They may use the pool, and the Worker whose
-	// call runs them. For one value OnInsert comes before OnRemove.
+	// OnInsert and OnRemove, if not nil, are called once for each life, whichever call begins or
+	// ends it. They run in its goroutine, before it returns, and under no lock of the pool. They
+	// may use the pool, and the Worker whose call runs them. Their slot is in use until they
+	// return.
 	//
-	// OnInsert is called once for each value that an insertion of any kind makes live: when the value is
-	// complete, and just before h goes live. So it has v alone, and may write it. It is not called for a
-	// constructor that fails, for a Reservation that is cancelled or dropped, nor for what [ReadFrom]
-	// brings: range over All for that. If it panics or exits, h never goes live and the slot goes back.
+	// OnInsert is called just before h goes live, and may write v. If it panics or exits, h never
+	// goes live and the slot goes back. It is not called for what [ReadFrom] brings.
 	//
-	// OnRemove is called once for each value whose life a call ended, by whichever verb. h is no longer live.
-	// OnRemove may read v, as Take does, and must not write it: a Get, a guard or a Ref may still read it.
-	// It waits for none of them, so what ends with the last reader belongs in Reset. The slot is reused only
-	// after OnRemove has returned. If it panics or exits, the value stays removed and its slot is retired.
-	// Then RemoveBatch, Clear, DeleteFunc and Drain stop there, and Take returns no copy. OnRemove is not
-	// called for what is live when the pool becomes unreachable.
+	// OnRemove is called just after h has gone. It may read v, but not write it, since a guard or a
+	// Ref may still read it. If it panics or exits, the value stays removed; RemoveBatch, Clear,
+	// DeleteFunc and Drain stop there, and Take returns no copy. It is not called for what an
+	// unreachable pool has left.
 	//
-	// While one of them runs, its slot is in use. So what it inserts may be refused in a pool with a small
-	// Capacity. nil costs nothing. With OnRemove, RemoveBatch and Clear cost what as many Removes do.
+	// nil costs nothing. With OnRemove, RemoveBatch and Clear cost what as many Removes do.
 	OnInsert, OnRemove func(h Handle[T], v *T)
 
 	// Origin is the first generation of every slot; an even number is raised by one. 0 means a
-	// random one for each pool, so that a pool refuses the handles of others. A pool that [ReadFrom]
-	// makes keeps its snapshot's first generation.
-	//
-	// Set Origin, and Shards to 1, for replays. One goroutine that makes the same calls gets the
-	// same handles, whatever the garbage collector does, if it closes every Worker and settles every
-	// Reservation. It may write a snapshot and go on in the pool that ReadFrom makes of it, with the
-	// same options: that pool issues the handles that the original would. docs/cookbook.md has the
-	// rules, under "A replay".
+	// random one for each pool, so that a pool refuses the handles of others, or in [ReadFrom] the
+	// snapshot's. Set Origin, and Shards to 1, for replays: one goroutine that makes the same calls
+	// then gets the same handles (docs/cookbook.md).
 	Origin uint32
 
-	// TraceGuards finds in production who forgot an Unpin or a Release. The pool records the
-	// stack of one pin and one Hold in so many, at random; 1 records each, and 0 none.
-	// ExplainOpen and the profile [ProfileName] show the stacks of those that are open. A stack of
-	// the profile begins at the line that called the pool. The profile may show a guard until the
-	// garbage collector's next cycle after its Unpin.
-	//
-	// 0 costs nothing. Otherwise each pin with its Unpin takes about three times as long. One
-	// that is recorded takes some microseconds more (DESIGN.md, Decisions).
+	// TraceGuards finds who forgot an Unpin or a Release. The pool records the stack of one pin and
+	// one Hold in so many, at random; 0 records none. ExplainOpen and the profile [ProfileName]
+	// show those that are open. 0 costs nothing. Otherwise a pin with its Unpin takes about three
+	// times as long, and a recorded one some microseconds more.
 	TraceGuards int
 }
 
@@ -115,10 +92,9 @@ const (
 	// are most likely in the cache.
 	LIFO Reuse = iota
 
-	// FIFO reuses the slot that was removed longest ago, among those that no guard or Ref keeps.
-	// It first uses slots that were never used: all of them if there is a Capacity, and otherwise
-	// those that have memory. Each shard has its own order, so set Shards to 1 if slots must wear
-	// evenly. FIFO costs cache misses.
+	// FIFO reuses the slot that was removed longest ago, after those that were never used: all if
+	// there is a Capacity, and otherwise those that have memory. Each shard has its own order, so
+	// set Shards to 1 if slots must wear evenly. FIFO costs cache misses.
 	FIFO
 )
 

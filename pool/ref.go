@@ -6,17 +6,12 @@ import (
 	"coatcheck/shard/slots"
 )
 
-// Ref keeps one value for a long time, such as across blocking calls. It prevents the reuse of
-// this value's slot alone, whereas a [Guard] delays every slot that is removed after its Pin. Any
-// number of Refs may hold one value.
+// Ref keeps one value for long, as across blocking calls, and delays the reuse of its slot alone.
+// Any number of Refs may hold one value. If the value is removed meanwhile, it stays readable.
 //
-// The value may be removed meanwhile. It then stays readable, and its slot waits for Release and
-// counts under Stats.Limbo.
-//
-// [Pool.Hold] returns a Ref; a zero Ref panics. It must not be copied. Any number of goroutines
-// may call Pointer and Handle at once. One of them calls Release; after that none may use the
-// value. If a Ref is dropped without Release, its slot is never reused, and Stats.Held goes on
-// counting it.
+// [Pool.Hold] returns a Ref; a zero Ref panics. It must not be copied. Any number of goroutines may
+// call Pointer and Handle at once. One of them calls Release; after that none may use the value. If
+// a Ref is dropped without Release, its slot is never reused.
 type Ref[T any] struct {
 	_ [0]*T
 	hold
@@ -40,11 +35,9 @@ const (
 	settled = 2
 )
 
-// Hold returns a Ref to the value that h names, and reports whether h is live.
-//
-// It allocates the Ref, and costs three locked instructions. Without Preallocate, the first Hold
-// in a page also allocates 4 bytes for each slot of the page. If you do not block between
-// look-ups, [Pool.Pin] is cheaper.
+// Hold returns a Ref to the value that h names, and reports whether h is live. It allocates the
+// Ref, and costs three locked instructions. Without Preallocate, the first Hold in a page also
+// allocates 4 bytes for each slot of the page.
 func (p *Pool[T]) Hold(h Handle[T]) (*Ref[T], bool) {
 	r := p.hold(uint64(h))
 	return refOf[T](r), r != nil
@@ -67,8 +60,7 @@ func (c *core) hold(h uint64) *hold {
 	return r
 }
 
-// Pointer returns a pointer to the value. It is valid until Release, even if the value is
-// removed meanwhile.
+// Pointer returns a pointer to the value, valid until Release.
 func (r *Ref[T]) Pointer() *T {
 	if r.state.Load()&open == 0 {
 		panic(releasedRef)
@@ -84,9 +76,8 @@ func (r *Ref[T]) Handle() Handle[T] {
 	return Handle[T](r.h)
 }
 
-// Release ends the hold. A second Release panics. It costs three locked instructions. If the
-// value was removed, its last Release lets a later insertion, Synchronize or Trim reclaim the slot. Release
-// itself never calls Options.Reset.
+// Release ends the hold, by three locked instructions. A second Release panics. If the value was
+// removed, a later insertion, Synchronize or Trim reclaims its slot; Release itself calls no Reset.
 func (r *Ref[T]) Release() { r.release() }
 
 func (r *hold) release() {

@@ -9,14 +9,12 @@ import (
 )
 
 // Remove ends the life of the value that h names. It returns true for exactly one caller per
-// handle, and false if h is not live. It takes constant time, waits for no lock, and does nothing for other
-// values.
+// handle, and false if h is not live. It takes constant time, and waits for no lock.
 //
 // Guards that are pinned now, and Refs, keep the value. After they end, an insertion that finds no
-// vacant slot, Synchronize or Trim zeroes or Resets the value and frees its slot.
-//
-// Without a Reset, the garbage collector can free what the value refers to within two cycles,
-// even if no later call comes. What a [Worker] removed waits for that Worker's next call.
+// vacant slot, Synchronize or Trim zeroes or Resets the value and frees its slot; what a Worker
+// removed waits for that Worker's next call. Without a Reset, the garbage collector can free what
+// it refers to within two cycles, even without such a call.
 func (p *Pool[T]) Remove(h Handle[T]) bool {
 	if debugging {
 		return p.ended(uint64(h), p.arena.Remove(hint.Frame(), uint64(h)))
@@ -24,15 +22,10 @@ func (p *Pool[T]) Remove(h Handle[T]) bool {
 	return p.arena.Remove(hint.Frame(), uint64(h))
 }
 
-// Take is like [Pool.Remove] but also returns a shallow copy of the value.
-//
-// Take copies without synchronization. If another goroutine may change a field meanwhile, even by
-// an atomic, that is a data race. Then keep pointers in the pool, or Hold the value, Remove it
-// and read it through the Ref.
-//
-// Guards and Refs may still use the value in its slot. With a Reset, the pool zeroes the slot and
-// does not Reset it. So what the copy refers to belongs to the caller, and to copies that Get
-// made before. If Options.OnRemove panics, Take panics too, and returns no copy.
+// Take is like [Pool.Remove] but also returns a shallow copy of the value. If another goroutine may
+// change a field meanwhile, even by an atomic, that is a data race: keep pointers in the pool, or
+// Hold the value before. With a Reset, the pool zeroes the slot and does not Reset it, so what the
+// copy refers to belongs to the caller.
 func (p *Pool[T]) Take(h Handle[T]) (v T, ok bool) {
 	if debugging {
 		warnOfCopy[T]()
@@ -46,9 +39,8 @@ func (p *Pool[T]) Take(h Handle[T]) (v T, ok bool) {
 	return v, ok
 }
 
-// RemoveBatch removes the values that hs names, one after the other, and returns how many it
-// removed. Each removal costs one locked instruction, or what Remove costs if there is an
-// Options.OnRemove.
+// RemoveBatch removes the values that hs names and returns how many it removed. Each removal costs
+// one locked instruction, or what Remove costs if there is an Options.OnRemove.
 func (p *Pool[T]) RemoveBatch(hs []Handle[T]) int { return p.removeBatch(words(hs)) }
 
 func (c *core) removeBatch(hs []uint64) int {
@@ -79,10 +71,8 @@ func (c *core) removeEach(hs iter.Seq[uint64]) (n int) {
 }
 
 // Drain returns an iterator that removes the live values one after the other, and yields shallow
-// copies. It copies without synchronization, as Take does. If several Drains run at once, each
-// value is yielded by one. A loop that ends early leaves the rest in the pool. Drain holds no
-// pin. If Options.OnRemove panics, the loop gets the value that was removed just then before Drain
-// panics too.
+// copies, as Take does. If several Drains run at once, each value is yielded by one. Drain holds no
+// pin. If [Options].OnRemove panics, the loop first gets that value.
 func (p *Pool[T]) Drain() iter.Seq2[Handle[T], T] {
 	if debugging {
 		warnOfCopy[T]()
@@ -119,14 +109,9 @@ func (p *Pool[T]) drain(h Handle[T], yield func(Handle[T], T) bool) (unfinished 
 }
 
 // DeleteFunc removes the values for which del returns true, and returns how many it removed. It
-// holds a pin while it runs. If del or Options.OnRemove panics, what it removed before stays removed.
-//
-// The test and the removal are two steps: between them, another goroutine may use or change the
-// value. So DeleteFunc cannot "remove the value if it is idle". For that, keep a state in the
-// value, which users and the remover change under its mutex.
-//
-// DeleteFunc reads every slot that has memory. To remove the values of one owner among many, keep
-// their handles in a list, as the example "Owner" does.
+// reads every slot that has memory, and holds a pin while it runs. If del or [Options].OnRemove
+// panics, what it removed before stays removed. Between the test and the removal, another goroutine
+// may use or change the value.
 func (p *Pool[T]) DeleteFunc(del func(Handle[T], *T) bool) (n int) {
 	g := p.Pin()
 	defer g.Unpin()
@@ -140,8 +125,8 @@ func (p *Pool[T]) DeleteFunc(del func(Handle[T], *T) bool) (n int) {
 	return n
 }
 
-// Clear removes all values, one after the other, and returns how many it removed. A value
-// that is inserted meanwhile may stay. No stale handle becomes valid.
+// Clear removes all values and returns how many it removed. A value that is inserted meanwhile may
+// stay.
 func (p *Pool[T]) Clear() int { return p.clear() }
 
 func (c *core) clear() int {

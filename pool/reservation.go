@@ -10,17 +10,13 @@ import (
 	"coatcheck/shard/slots"
 )
 
-// Reservation is a slot whose handle is known before its value is live. It serves values that
-// refer to one another. [Pool.Reserve] returns one; a zero Reservation panics. It must not be
-// copied. One goroutine at a time may use it.
+// Reservation is a slot whose handle is known before its value is live. [Pool.Reserve] returns one;
+// a zero Reservation panics. It must not be copied. One goroutine at a time may use it.
 //
 // Commit or Cancel settles a Reservation. After that, Pointer, Commit and Cancel panic. The garbage
-// collector cancels a Reservation that is dropped before, but perhaps late, while other
-// Reservations of the pool are reachable. So drop settled ones.
-//
-// The result of Pointer does not keep the Reservation reachable. If a path may not settle it,
-// defer runtime.KeepAlive. A Reservation in a value of its own pool is not dropped before the
-// pool.
+// collector cancels one that is dropped before, but perhaps late, unless it is in a value of its
+// own pool. The result of Pointer does not keep the Reservation reachable: if a path may not settle
+// it, defer runtime.KeepAlive.
 type Reservation[T any] struct {
 	_ [0]*T
 	cell
@@ -35,16 +31,14 @@ type cell struct {
 	open *reservation // tells whether it is open
 }
 
-// Reserve takes a vacant slot and returns it as a [Reservation], whose value becomes live at
-// Commit. If there is no vacant slot, the error is ErrFull or wraps it. Any number of goroutines
-// may reserve at once.
+// Reserve takes a vacant slot and returns it as a [Reservation]. If there is none, the error is
+// that of [Pool.Insert].
 func (p *Pool[T]) Reserve() (*Reservation[T], error) {
 	r, err := p.reserve(p.arena.Claim(hint.Frame()))
 	return reservationOf[T](r), err
 }
 
-// ReserveWait is like [Pool.Reserve], but where Reserve would return an error, it waits for a
-// slot as [Pool.InsertWait] does.
+// ReserveWait is like [Pool.Reserve], but waits for a slot as [Pool.InsertWait] does.
 func (p *Pool[T]) ReserveWait(ctx context.Context) (*Reservation[T], error) {
 	p.pages()
 	r, err := p.reserve(p.arena.ClaimWait(ctx, hint.Frame()))
@@ -71,8 +65,7 @@ func (c *core) reserve(slot *slots.Hook, h uint64, err error) (*cell, error) {
 	return r, nil
 }
 
-// Handle returns the handle that the value will have. It becomes live at Commit, and never
-// after Cancel.
+// Handle returns the handle that the value will have at Commit.
 func (r *Reservation[T]) Handle() Handle[T] {
 	if r.open == nil {
 		panic(settledReservation)
@@ -80,8 +73,8 @@ func (r *Reservation[T]) Handle() Handle[T] {
 	return Handle[T](r.h)
 }
 
-// Pointer returns a pointer to the value, which is zero or as Options.Reset left it. The
-// pointer is valid until the Reservation is settled.
+// Pointer returns a pointer to the value, which is zero or as Options.Reset left it, until the
+// Reservation is settled.
 func (r *Reservation[T]) Pointer() *T {
 	if r.open == nil || r.open.h.Load() == 0 {
 		panic(settledReservation)
@@ -89,8 +82,8 @@ func (r *Reservation[T]) Pointer() *T {
 	return slots.ValueOf[T](r.slot)
 }
 
-// Commit makes the value live and returns its handle. If Options.OnInsert panics or exits, the slot goes
-// back instead, and the Reservation is settled.
+// Commit makes the value live and returns its handle. If Options.OnInsert panics or exits, the slot
+// goes back instead.
 func (r *Reservation[T]) Commit() Handle[T] { return Handle[T](r.commit()) }
 
 func (r *cell) commit() uint64 {

@@ -13,21 +13,18 @@ import (
 	"coatcheck/shard/slots"
 )
 
-// ReadFrom makes a pool from a snapshot that [Pool.WriteTo] wrote, with options as for [New].
-// Handles that were live name the same values again; all others issued before are refused. Origin
-// must be 0 or the original's; other options may differ.
+// ReadFrom makes a new pool from a snapshot that [Pool.WriteTo] wrote, with options as for [New].
+// Handles that were live name the same values again; all others issued before are refused. It calls
+// no OnInsert.
 //
-// The pool is a new one. A Worker, Guard, Ref or Ptr of another pool does not lead to it, but a Handle
-// does; docs/cookbook.md shows how a running program changes over. ReadFrom calls no OnInsert.
+// With Origin 0, the pool also refuses handles issued since the snapshot; only in a slot that was
+// reused 65,536 times or more may it accept one by chance. With Origin set, which must be the
+// original's, the old pool and the new one issue the same handles: use one of them.
 //
-// With Origin 0, a program may restart from an older snapshot, because the pool refuses handles
-// issued since. Only if a slot was reused 65,536 times or more may it accept one by
-// chance. With Origin set, both pools issue and accept equal handles ([Options]).
-//
-// T may have another name, but needs the same structure; if not, call [ReadFromFunc]. If the
-// values exceed Capacity, the error wraps ErrFull. Otherwise it wraps ErrCorrupt, ErrVersion,
-// ErrType or r's error. ReadFrom reads no byte beyond the snapshot. Input may be hostile: a byte of it
-// makes at most 256 bytes of slots, and two pages come on top.
+// T may have another name, but needs the same structure; if not, call [ReadFromFunc]. If the values
+// exceed Capacity, the error wraps ErrFull. Otherwise it wraps ErrCorrupt, ErrVersion, ErrType or
+// r's error. ReadFrom reads no byte beyond the snapshot. Of hostile input a byte makes at most 256
+// bytes of slots, and two pages come on top.
 func ReadFrom[T any](r io.Reader, opts *Options[T]) (*Pool[T], error) {
 	pl, err := opts.plan()
 	if err != nil {
@@ -40,17 +37,13 @@ func ReadFrom[T any](r io.Reader, opts *Options[T]) (*Pool[T], error) {
 	return p, nil
 }
 
-// ReadFromFunc is [ReadFrom] for values whose type has changed. It reads a snapshot of values of
-// type Old, and stores what convert makes of each. A handle keeps its number and names the
-// converted value.
+// ReadFromFunc is [ReadFrom] for values whose type has changed. It reads values of type Old, which
+// needs the structure that the type had then, and stores what convert makes of each, under the same
+// handle. New need not be a type that WriteTo accepts.
 //
-// Old needs the structure that the type had when the snapshot was written. It may be a copy of
-// that type under a new name. New need not be a type that WriteTo accepts.
-//
-// ReadFromFunc calls convert for one value at a time, in the order of their indexes. Each call
-// gets an Old of its own, which New may refer to. If New is larger than Old, a byte of hostile input makes as
-// many times more memory than with ReadFrom. If convert returns an error, ReadFromFunc returns an error that
-// wraps it and shows the handle.
+// It calls convert for one value at a time, in the order of their indexes. Each call gets an Old of
+// its own, which New may refer to. If New is larger than Old, hostile input makes as many times
+// more memory. An error of convert ends it, and is wrapped in one that shows the handle.
 func ReadFromFunc[Old, New any](r io.Reader, opts *Options[New], convert func(*Old) (New, error)) (*Pool[New], error) {
 	pl, err := opts.plan()
 	if err != nil {

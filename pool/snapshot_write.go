@@ -11,16 +11,14 @@ import (
 )
 
 // WriteTo writes a snapshot to w, from which [ReadFrom] makes a pool with the same handles and
-// values. It returns the number of bytes written. Other goroutines may use the pool meanwhile,
-// but those that write to a live value must synchronize with WriteTo.
-//
-// A value that lives during the whole call is in the snapshot; one that comes or goes may be. A
+// values, and returns the number of bytes. Other goroutines may use the pool meanwhile, but must
+// not change a live value or what it points to, unless its MarshalBinary method takes its mutex. A
+// value that lives during the whole call is in the snapshot; one that comes or goes may be. A
 // handle in a value never names another value in the copy.
 //
-// WriteTo encodes a value by its MarshalBinary method, or else by its parts, through pointers. It
-// leaves out fields tagged `coatcheck:"-"`, which are zero in the copy. The error wraps ErrType
-// if values of T would lose something, as with unexported fields, channels, functions and
-// interfaces. DESIGN.md has all rules under Snapshots.
+// WriteTo encodes a value by its MarshalBinary method, or else by its parts, through pointers,
+// without fields tagged `coatcheck:"-"`. The error wraps ErrType if values of T would lose
+// something, as with unexported fields, channels, functions and interfaces.
 func (p *Pool[T]) WriteTo(w io.Writer) (int64, error) {
 	n, err := p.save(reflect.TypeFor[T](), w)
 	if err != nil {

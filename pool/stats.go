@@ -10,11 +10,7 @@ import (
 )
 
 // Stats describes a pool at a moment. If other goroutines use the pool meanwhile, its figures may
-// belong to slightly different moments, but those of slots are together at most Allocated. Packages
-// encoding/json and expvar show its fields.
-//
-// The pool does not count insertions and removals, because each would then have to write one more
-// word.
+// belong to slightly different moments, but those of slots are together at most Allocated.
 type Stats struct {
 	Live  int // slots with a live value
 	Free  int // vacant slots that any goroutine may take
@@ -26,16 +22,15 @@ type Stats struct {
 
 	Workers int // open Workers
 
-	// Dropped counts the Reservations and Workers that were dropped and that the garbage
-	// collector has closed. With the build tag coatcheck_debug, it also counts dropped Guards and
-	// Refs, which stay open.
+	// Dropped counts the Reservations and Workers that the garbage collector has closed; with the
+	// build tag coatcheck_debug, also dropped Guards and Refs, which stay open.
 	Dropped int
 
 	Exhausted int     // slots that have used up their generations
 	Worn      float64 // which part of its generations the most used slot has used, 0 to 1
 
-	// Allocated is the number of slots that have memory. If no other goroutine uses the pool, it
-	// is Live + Free + Limbo + Cached + Reserved + Exhausted.
+	// Allocated is the number of slots that have memory: at rest, Live + Free + Limbo + Cached +
+	// Reserved + Exhausted.
 	Allocated int
 	Capacity  int   // the result of Cap
 	Bytes     int64 // memory of the pool, without what values point to
@@ -46,28 +41,25 @@ type Stats struct {
 	// Refused calls since New, by the error that they returned.
 	RefusedFull, RefusedStalled, RefusedExhausted int
 
-	// Waiting is how many calls of InsertWait, InsertFuncWait and ReserveWait wait for a slot now.
-	// Waited is how many have waited since New, and WaitedFor how long together; those that wait
-	// now count in both, and so do those that got no slot. A call that finds a slot at once has not
-	// waited.
+	// Waiting is how many calls of InsertWait, InsertFuncWait and ReserveWait wait for a slot now,
+	// Waited how many have since New, and WaitedFor for how long together. Both count those that
+	// wait now, or got none.
 	Waiting, Waited int
 	WaitedFor       time.Duration
 
 	Pinned int // pinned guards, and calls and loops that hold a pin
 
-	// PinAge is how long the oldest guard has been pinned, or 0 if none is. It may be too short,
-	// because the pool notices a pin only at the next call of Stats, or of one that
-	// reclaims. Use it in alarms for forgotten guards.
+	// PinAge is how long the oldest guard has been pinned, at least: the pool notices a pin only at
+	// the next Stats or reclaiming. 0 if none is. Use it in alarms for forgotten guards.
 	PinAge time.Duration
 
-	// Epoch is the epoch in which the next guard begins. It is not a clock: it advances when a guard is
-	// pinned after removals, at a Synchronize or a Trim, and in some cycles of the garbage collector.
+	// Epoch is the epoch in which the next guard begins. It is not a clock.
 	Epoch     uint64
 	OldestPin uint64 // how many epochs ago the oldest guard was pinned; 0 if none is
 }
 
 // Stats returns the figures of the pool. It reads every slot that has memory and follows the
-// freelists, so call it for monitoring, not in every request.
+// freelists, so call it for monitoring.
 func (p *Pool[T]) Stats() Stats { return p.stats() }
 
 func (c *core) stats() Stats {
@@ -111,8 +103,7 @@ func (c *core) pinned() (n int, oldest uint64, age time.Duration) {
 	return pins.Count, oldest, c.domain.Age(pins)
 }
 
-// String returns a line for people: how many slots have memory, and what they are used for. It
-// leaves out figures that are zero, and may change between versions.
+// String returns a line for people, without figures that are zero. It may change between versions.
 func (s Stats) String() string {
 	b := fmt.Appendf(nil, "%d live of %d slots", s.Live, s.Allocated)
 	if s.Capacity < MaxCapacity {
@@ -140,9 +131,7 @@ func (s Stats) String() string {
 	return string(b)
 }
 
-// String returns the pool's type and its [Stats] as a line for people. It costs what Stats costs.
-// Any number of goroutines may use the pool meanwhile. Printing the fields of a Pool would be a
-// data race.
+// String returns the pool's type and its Stats as a line for people. It costs what Stats costs.
 func (p *Pool[T]) String() string { return fmt.Sprintf("%T: %v", p, p.Stats()) }
 
 // LogValue implements [slog.LogValuer]. It returns a group of all figures.
@@ -155,9 +144,8 @@ func (s Stats) LogValue() slog.Value {
 	return slog.GroupValue(figures...)
 }
 
-// Len returns the number of live values. If other goroutines insert or remove meanwhile, each
-// slot counts as it was at some moment of the call. Len reads every slot that has memory, so that
-// no other operation has to count.
+// Len returns the number of live values. If other goroutines insert or remove meanwhile, each slot
+// counts as it was at some moment of the call. Len reads every slot that has memory.
 func (p *Pool[T]) Len() int { return p.count() }
 
 func (c *core) count() int {

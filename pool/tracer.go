@@ -163,8 +163,8 @@ func (t *tracer) tellRefs(b *strings.Builder) {
 // guards and Refs that tracers know to be open.
 var profile = sync.OnceValue(func() *pprof.Profile { return pprof.NewProfile(ProfileName) })
 
-// ProfileName is the name under which runtime/pprof has the profile of open guards and Refs. The
-// profile exists once a pool with Options.TraceGuards was made.
+// ProfileName is the name of runtime/pprof's profile of open guards and Refs, which the first pool
+// with Options.TraceGuards makes.
 const ProfileName = "coatcheck/pool.guards"
 
 // opened has the records of one pool. They do not refer to it, so that they can end after it.

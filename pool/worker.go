@@ -10,17 +10,13 @@ import (
 	"coatcheck/shard/slots"
 )
 
-// Worker inserts and removes faster than its pool, because it keeps vacant slots for itself. Its
-// methods do what the pool's methods do. [Pool.Worker] returns one. A zero Worker panics, except in
-// Close; in Insert and Remove with a nil dereference, since a check would cost each call two
-// instructions. It must not be copied.
+// Worker is one goroutine's cache of vacant slots, which makes insertions and removals faster; it
+// is not a goroutine. Its methods do what the pool's do. [Pool.Worker] returns one. A zero Worker
+// panics, except in Close. It must not be copied. One goroutine at a time may use it.
 //
-// One goroutine at a time may use a Worker. Other goroutines cannot take the slots that it keeps,
-// so their insertions may fail meanwhile. Stats.Cached counts these slots. With a small Capacity
-// they are few, and under FIFO there are none.
-//
-// Flush and Close give the slots back. If a Worker is dropped, the garbage collector does so. A
-// Worker in a value of its own pool is not dropped before the pool.
+// Other goroutines cannot take the slots that a Worker keeps, so their insertions may fail
+// meanwhile. Stats.Cached counts them. Flush and Close give them back. So does the garbage
+// collector for a dropped Worker, unless it is in a value of its own pool.
 type Worker[T any] struct {
 	// slots is plain: one goroutine at a time uses it, and then dropped. So that
 	// dropped does not run while a method uses the slots, the method keeps the Worker alive.
