@@ -3,6 +3,7 @@
 package pool_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -96,12 +97,22 @@ func TestFIFOUsesNewSlotsFirstInAllShards(t *testing.T) {
 // A guard keeps slots out of their turn, and stops none of the others. When it has gone, they come
 // before what was removed after them.
 func TestFIFOOrderBesideAGuard(t *testing.T) {
+	testFIFOOrderBesideAGuard(t, func(*pool.Pool[*int]) {})
+	testFIFOOrderBesideAGuard(t, func(p *pool.Pool[*int]) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		require.ErrorIs(t, p.Synchronize(ctx), context.Canceled) // it reclaims all that has passed
+	})
+}
+
+func testFIFOOrderBesideAGuard(t *testing.T, reclaim func(*pool.Pool[*int])) {
 	const capacity, late = 1000, 10
 	p := pool.Must(&pool.Options[*int]{Capacity: capacity, Reuse: pool.FIFO, Shards: 1})
 	hs := testkit.Fill(t, p, capacity, none)
 	require.Equal(t, capacity-late, p.RemoveBatch(hs[late:]))
 	g := p.Pin()
 	require.Equal(t, late, p.RemoveBatch(hs[:late]))
+	reclaim(p)
 	next := func(want pool.Handle[*int]) {
 		h := testkit.MustInsert(t, p, nil)
 		require.True(t, p.Remove(h), "the value should be live")
