@@ -14,8 +14,8 @@
 // every two seconds, on each request for the JSON, and by [All] and [Vars]. The chart has
 // a gap if there was no request for 70 seconds.
 //
-// A card is amber if a pin has lasted for a minute, or if limbo is half full while a guard is
-// pinned or a Ref is open. It is red if insertions were refused since the last sample or in the
+// A card is amber if a pin has lasted for a minute, or if limbo is half full while a pin has lasted
+// for a second, or Refs are open for half of the limit. It is red if insertions were refused since the last sample or in the
 // last minute. An amber or red card says what to do.
 //
 // A request costs one call of [pool.Pool.Stats] for each pool, which visits every slot

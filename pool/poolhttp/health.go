@@ -35,7 +35,8 @@ func judge(st pool.Stats, past history) health {
 	case st.PinAge > states.OldPin.Load():
 		return health{"amber", fmt.Sprintf("A guard has been pinned for at least %s, and no slot that was removed since is reused: "+
 			"unpin it, or pin anew where no pointer is in use.", age(st.PinAge))}
-	case st.Limbo > st.MaxLimbo/2 && st.Pinned+st.Held > 0:
+	case st.Limbo > st.MaxLimbo/2 && (st.PinAge >= time.Second || st.Held > st.MaxLimbo/2):
+		// Without these, most of what waits has passed, and the next insertions take it.
 		return health{"amber", fmt.Sprintf("%s removed slots wait, and with %s insertions may be refused: "+
 			"unpin guards and release Refs sooner.", grouped(st.Limbo), grouped(st.MaxLimbo))}
 	}
