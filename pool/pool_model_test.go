@@ -38,6 +38,7 @@ type machine[T any] struct {
 	known   []pool.Handle[T]          // all that were shown, to choose from
 	taken   map[uint64]bool           // values that verbs gave away
 	heard   map[pool.Handle[T]]uint64 // values between their two events; nil if there are none
+	left    int                       // values that were gone when the pool was copied
 	deaf    bool                      // a copy is used beside
 	within  bool                      // within an event: what the call around it has done is not reported yet
 	filling bool                      // the pool is filled at the end: events insert nothing
@@ -260,6 +261,8 @@ func (mc *machine[T]) Acted(c *call[T], err error) {
 		mc.Failf("%d slots are cached after %v", st.Cached, c)
 	case needs(verbs.Counts) && (st.Live != mc.Live() || mc.p.Len() != mc.Live()):
 		mc.Failf("Len is %d, want %d", mc.p.Len(), mc.Live())
+	case needs(verbs.Counts) && int(st.Inserted) != mc.Begun()-mc.left:
+		mc.Failf("%d were inserted, want %d", st.Inserted, mc.Begun()-mc.left)
 	case needs(verbs.Counts) && (st.Reserved != len(mc.held) || st.Held+st.Pinned != len(mc.holds)):
 		mc.Failf("%d are reserved, %d held and %d pinned", st.Reserved, st.Held, st.Pinned)
 	case needs(verbs.Frees) && c.N > 0:

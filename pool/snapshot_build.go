@@ -160,6 +160,7 @@ func (b *builder) finish() error {
 	if !ordered {
 		b.restorer.FillFreelists(census)
 	}
+	a.Table.BeginCount()
 	b.core.watch()
 	return nil
 }

@@ -171,7 +171,11 @@ func (mc *machine[T]) snapshot() {
 	if sum := st.Live + st.Free + st.Limbo + st.Exhausted; sum != st.Allocated {
 		mc.Failf("a copy has %d slots, and lists %d", st.Allocated, sum)
 	}
+	if int(st.Inserted) != st.Live {
+		mc.Failf("a copy of %d values says that %d were inserted", st.Live, st.Inserted)
+	}
 	if len(mc.held)+len(mc.holds)+mc.inside == 0 && mc.worker == nil && mc.choose(4) == 0 {
+		mc.left = mc.Begun() - mc.Live()
 		mc.done["Snapshot"]++
 		return
 	}

@@ -11,6 +11,9 @@ import (
 
 // Stats describes a pool at a moment. If other goroutines use the pool meanwhile, its figures may
 // belong to slightly different moments, but those of slots are together at most Allocated.
+//
+// Insertions and removals count nothing, since each would have to write one more word: Inserted is told from the
+// generations of the slots.
 type Stats struct {
 	Live  int // slots with a live value
 	Free  int // vacant slots that any goroutine may take
@@ -25,6 +28,14 @@ type Stats struct {
 	// Dropped counts the Reservations and Workers that the garbage collector has closed; with the
 	// build tag coatcheck_debug, also dropped Guards and Refs, which stay open.
 	Dropped int
+
+	// Inserted is how many values ever went live in this pool, by any verb, and those that ReadFrom
+	// brought. So Inserted - Live were removed. A Reservation that was cancelled does not count, and
+	// neither does a value whose constructor or OnInsert failed.
+	//
+	// If no other goroutine uses the pool, Inserted is exact. Otherwise it may be too low. It is never too
+	// high, and never less than an earlier call returned.
+	Inserted uint64
 
 	Exhausted int     // slots that have used up their generations
 	Worn      float64 // which part of its generations the most used slot has used, 0 to 1
@@ -67,6 +78,7 @@ func (c *core) stats() Stats {
 	n := c.arena.Count()
 	st := Stats{
 		Live: n.Live, Free: n.Free, Limbo: n.Limbo,
+		Inserted:  uint64(n.Inserted),
 		Reserved:  int(c.reserved.Load()),
 		Held:      n.Refs,
 		Workers:   int(c.workers.Load()),
@@ -150,6 +162,5 @@ func (p *Pool[T]) Len() int { return p.count() }
 
 func (c *core) count() int {
 	c.pages()
-	live, _ := c.arena.Table.Survey()
-	return live
+	return c.arena.Table.Live()
 }

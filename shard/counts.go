@@ -9,10 +9,11 @@ import (
 // Counts describes an arena at a moment. Each figure is exact if no other goroutine changes
 // anything. If some do, slots that move meanwhile are counted in one place at most.
 type Counts struct {
-	Live      int // slots with a live value
-	Free      int // vacant slots that any insertion may take
-	Limbo     int // removed slots that wait
-	Refs      int // holds
+	Live      int   // slots with a live value
+	Inserted  int64 // values that were ever live; never less than an earlier call returned
+	Free      int   // vacant slots that any insertion may take
+	Limbo     int   // removed slots that wait
+	Refs      int   // holds
 	Exhausted int
 	Worn      float64 // share of its lives that the most worn slot with memory has had
 	Allocated int     // slots that have memory
@@ -27,16 +28,17 @@ type Counts struct {
 
 // Count visits every slot that has memory, and follows the freelists.
 func (a *Arena) Count() Counts {
-	live, latest := a.Table.Survey()
+	found := a.Table.Survey()
 	c := Counts{
-		Live:      live,
+		Live:      found.Live,
+		Inserted:  a.inserted(found),
 		Free:      int(a.Table.Unused()),
 		Limbo:     int(a.parked.Load()),
 		Refs:      int(a.refs.Load()),
 		Exhausted: int(a.Table.Exhausted()),
-		Worn:      a.Table.UsedUp(latest),
+		Worn:      a.Table.UsedUp(found.Latest),
 		Bytes:     a.affinity.bytes() + a.Table.Bytes(),
-		MaxLimbo:  a.limboLimit(int64(live)),
+		MaxLimbo:  a.limboLimit(int64(found.Live)),
 		Full:      a.refusals.full.Load(),
 		Stalled:   a.refusals.stalled.Load(),
 		Spent:     a.refusals.exhausted.Load(),
@@ -51,6 +53,15 @@ func (a *Arena) Count() Counts {
 	c.Allocated = a.Table.Resident() // last: what was counted has memory
 	c.fit()
 	return c
+}
+
+// inserted returns how many values were ever live, by a survey that has just been made.
+func (a *Arena) inserted(found slots.Survey) int64 {
+	unborn := int64(0)
+	for _, s := range a.shards() {
+		unborn += s.unborn.Load() // after the survey
+	}
+	return a.reported.atLeast(a.Table.Inserted(found, unborn))
 }
 
 // fit takes off what was counted twice, since it moved from one place to another that was counted

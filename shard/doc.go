@@ -41,6 +41,7 @@
 //
 //	trim.go            which pages can go, and how Trim takes their slots from the lists
 //	trim_give_back.go  the order in which the other slots go back
+//	inserted.go        what Stats tells of insertions: lives that did not begin are counted
 //	counts.go          how many slots are where, and what memory they take
 //	snapshot.go        how an arena is built from a snapshot
 //	replay_order.go    the order of reuse, which the snapshots of replays have

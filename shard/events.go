@@ -74,7 +74,7 @@ func (e ending) push() {
 	s, h := e.shard, e.h
 	a := s.arena
 	if h < a.skipBelow {
-		h = skip(a.Table.Pages(), e.slot, h, slots.Low(e.seen))
+		h = skip(s, e.slot, h, slots.Low(e.seen))
 	}
 	if a.stampPerSlot {
 		a.Table.SetStamp(slots.Low(h), a.Domain.Stamp())

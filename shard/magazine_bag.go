@@ -123,12 +123,14 @@ func (m *Magazine) makeRoom() {
 // the shard's lock.
 func (m *Magazine) giveBack(who Retirer) {
 	var c slots.Chain
+	b := burner{shard: m.shard}
 	for i := len(m.ready) - 1; i >= 0; i-- { // the one used last on top
 		k := &m.ready[i]
-		if word, ok := m.arena.burn(k.Slot(), slots.Generation(k.H), slots.None); ok {
+		if word, ok := b.burn(k.Slot(), slots.Generation(k.H), slots.None); ok {
 			c.Append(k.Slot(), slots.Low(k.H), word)
 		}
 	}
+	b.settle()
 	m.ready = m.ready[:0]
 	defer m.arena.waiters.wakeAfter(who) // also if c is empty: the last slots may be exhausted
 	if c.N > 0 {

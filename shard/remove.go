@@ -190,11 +190,13 @@ func (s *shard) retireLate(c *slots.Chain, who Retirer) {
 // other goroutine can have seen it, because one way back is simpler to prove.
 func (a *Arena) Abandon(slot *slots.Hook, h uint64, who Retirer) {
 	var c slots.Chain
+	s := a.Local(hint.Goroutine())
+	s.unborn.Add(1) // before the word shows it
 	word := slots.Vacated(h, slots.None)
 	slot.Set(word)
 	a.countSpent(h)
 	c.Append(slot, slots.Low(h), word)
-	a.Local(hint.Goroutine()).retireChain(&c, who)
+	s.retireChain(&c, who)
 }
 
 // Removals gathers removals in chains of up to a batch, so that it pushes to limbo once a chain.
@@ -224,7 +226,7 @@ func (r *Removals) Remove(h uint64) bool {
 	}
 	if h >= a.fastBelow {
 		if h < a.skipBelow {
-			h = skip(a.Table.Pages(), slot, h, top)
+			h = skip(r.shard, slot, h, top)
 		}
 		a.countSpent(h)
 	}
@@ -253,20 +255,4 @@ func (a *Arena) countSpent(h uint64) {
 	if h >= slots.LastLife {
 		a.Table.CountSpent()
 	}
-}
-
-// burn ends the next life of a vacant slot, that with a generation, which does not begin. It returns the
-// slot's word, with that link, or reports false if the life was the last: then the slot is exhausted. The
-// caller owns the slot, and no other goroutine can see it.
-func (a *Arena) burn(slot *slots.Hook, generation, link uint32) (word uint64, ok bool) {
-	if generation == slots.LastGeneration {
-		a.Table.CountSpent()
-		slot.Set(slots.Pack(slots.Spent, slots.None))
-		a.Clear(slot)
-		a.Table.CountExhausted()
-		return 0, false
-	}
-	word = slots.Pack(generation+1, link)
-	slot.Set(word)
-	return word, true
 }

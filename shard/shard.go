@@ -44,7 +44,13 @@ type shard struct {
 
 	limbo slots.Limbo // what was removed
 	late  slots.Limbo // of slots with stamps, those that come with stamps of before: from Refs and Workers
-	_     [96]byte
+
+	// unborn counts lives of slots that never began (slots/lives.go).
+	//
+	//	writers  Abandon, skip, burn, settle
+	//	readers  Count
+	unborn atom.Int64
+	_      [88]byte
 
 	// mu is held by code that fills free or fresh, and by code that seals limbo (I9). No user code
 	// runs under it. The backlog is read and written under it.
@@ -212,14 +218,15 @@ type Arena struct {
 
 	// All operations read the fields above, but for the last three, and few write those below; a word of 8
 	// bytes comes before.
-	_ [48 - 2*bits.UintSize/8]byte
+	_ [80 - 2*bits.UintSize/8]byte
 
 	holds
 	verdicts verdicts
 	refusals refusals
+	reported reported
 	magazines
 
-	_       [56]byte // removals read this line, which is seldom written; a word of 8 bytes comes before
+	// A line ends here. Removals read the next one, which is seldom written.
 	waiters waiters
 	_       [64]byte // a pool's clock follows
 }
@@ -322,16 +329,17 @@ func (s *shard) putOff() {
 	s.lock()
 	defer s.unlock()
 	s.unworn.Store(1)
-	a, used := s.arena, slots.Chain{}
+	a, used, b := s.arena, slots.Chain{}, burner{shard: s}
 	for i := slots.Low(s.free.TakeAll()); i != slots.None; {
 		slot := a.Table.Slot(i)
 		word := slot.Word.Load()
 		next := slots.Low(word)
-		if word, ok := a.burn(slot, a.Table.Vacant(word)+1, slots.None); ok {
+		if word, ok := b.burn(slot, a.Table.Vacant(word)+1, slots.None); ok {
 			used.Append(slot, i, word)
 		}
 		i = next
 	}
+	b.settle()
 	s.ready.keepFirst(&used)
 }
 

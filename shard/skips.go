@@ -22,13 +22,15 @@ const (
 // skip makes the slot that the caller has unlinked from h skip the lives that it must. Its word links to link.
 // It returns the handle of the last life that the slot skips, or else h: the slot goes on as if that had been
 // removed.
-func skip(t *slots.PageTable, slot *slots.Hook, h uint64, link uint32) uint64 {
-	i := slots.Low(h)
+func skip(s *shard, slot *slots.Hook, h uint64, link uint32) uint64 {
+	t, i := s.arena.Table.Pages(), slots.Low(h)
 	n := t.Skips(i)
 	if n == 0 {
 		return h
 	}
-	h = slots.Pack(later(slots.Generation(h)+1, n)-1, i)
+	last := later(slots.Generation(h)+1, n) - 1
+	s.unborn.Add(int64(last-slots.Generation(h)) / 2) // before the word shows them
+	h = slots.Pack(last, i)
 	slot.Set(slots.Vacated(h, link)) // before the number is taken: a snapshot reads the number, and then the word
 	t.TakeSkip(i)
 	return h

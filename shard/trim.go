@@ -30,6 +30,7 @@ const oldPage = 1<<32 - 1<<28
 // trimmer is one Trim under way.
 type trimmer struct {
 	arena *Arena
+	burner
 	taken
 	found []found // by the number of the page's meta, the first if it has several
 }
@@ -40,6 +41,7 @@ type found struct {
 	gone   bool
 	got    uint32 // how many of its slots the trimmer has
 	oldest uint32 // their greatest generation, with the life that each has burnt
+	lives  int64  // that they have had, with these
 }
 
 // Trim gives up every page whose slots it can get, and returns how many bytes that frees, with those of the
@@ -83,10 +85,12 @@ func (t *trimmer) trim() int64 {
 	list.lock()
 	defer list.unlock()
 	t.taken.init(len(list))
+	t.burner.shard = list[0]
 	for k, s := range list {
 		t.take(s, k)
 	}
 	t.takeRest(len(list))
+	t.settle()
 	gone, count := t.whole()
 	t.giveBack(list, count)
 	if count == 0 {
@@ -150,7 +154,7 @@ func (t *trimmer) page(i uint32) *found {
 func (t *trimmer) whole() (gone []slots.Decommitted, count uint32) {
 	for m := range t.pages.Pages {
 		if f := t.page(m.FirstSlot); f != nil && f.got == m.N {
-			gone = append(gone, slots.Decommitted{FirstSlot: m.FirstSlot, Floor: f.oldest})
+			gone = append(gone, slots.Decommitted{FirstSlot: m.FirstSlot, Floor: f.oldest, Lives: f.lives})
 			count += m.N
 		}
 	}
@@ -191,7 +195,7 @@ func (t *trimmer) addList(k int, i uint32) {
 // add adds slot i, which came from the k-th shard and which the trimmer owns, to what was taken, one life
 // older. If that was its last life, add exhausts it; a wanted page has no such slot.
 func (t *trimmer) add(k int, slot *slots.Hook, i uint32, word uint64) {
-	word, ok := t.arena.burn(slot, t.arena.Table.Vacant(word)+1, t.link(i, word))
+	word, ok := t.burn(slot, t.arena.Table.Vacant(word)+1, t.link(i, word))
 	if !ok {
 		return
 	}
@@ -199,6 +203,7 @@ func (t *trimmer) add(k int, slot *slots.Hook, i uint32, word uint64) {
 	if f := t.page(i); f != nil {
 		f.got++
 		f.oldest = max(f.oldest, slots.Generation(word))
+		f.lives += t.arena.Table.Lives(i, slots.Generation(word))
 	}
 }
 

@@ -229,7 +229,7 @@ func TestLoopsStepOverPagesWithoutMemory(t *testing.T) {
 		require.EqualValues(t, 2-min(i, 2), len(block), "slot %d", i)
 		require.Equal(t, []uint32{0, 1, 64}[min(i, 2)], first, "slot %d", i)
 	}
-	live, _ := r.arena.Table.Survey()
+	live := r.arena.Table.Live()
 	require.Equal(t, 2, live)
 }
 

@@ -36,6 +36,7 @@ import (
 type Decommitted struct {
 	FirstSlot uint32 // its first slot
 	Floor     uint32 // the generation of all its slots; even
+	Lives     int64  // of all its slots, when it has memory; Decommit counts them
 }
 
 // Decommit takes the memory of pages out of the table. The caller owns all their slots. It
@@ -48,10 +49,11 @@ func (t *Table) Decommit(pages []Decommitted) (bytes int64) {
 		t.stub = t.newStub()
 	}
 	now := t.copied()
-	slots := uint32(0)
+	slots, lives := uint32(0), int64(0)
 	for _, d := range pages {
 		m, _ := now.Meta(d.FirstSlot)
 		slots += m.N
+		lives += d.Lives
 		now.show(&PageMeta{page: t.stub, FirstSlot: d.FirstSlot, N: m.N, Floor: d.Floor}, t.stub, 0)
 	}
 	now.endGaps()
@@ -59,6 +61,7 @@ func (t *Table) Decommit(pages []Decommitted) (bytes int64) {
 	t.decommitted = append(t.decommitted, pages...)
 	t.decommittedSlots.Add(int64(slots))
 	t.Current.Store(now) // publishes (P2)
+	t.gone.Add(lives)    // after the store
 	t.changes.Add(1)
 	t.needed.Store(min(t.needed.Load(), uint32(t.Resident())))
 	return max(0, oldBytes-t.bytes()) // the copy may have more room than the table had
@@ -130,7 +133,7 @@ func (t *Table) recommit(n uint64) {
 	now := t.copied()
 	limit := uint64(now.Limit / backShare)
 	lo := t.decommitted[len(t.decommitted)-1].FirstSlot
-	hi := lo
+	hi, lives := lo, int64(0)
 	for len(t.decommitted) > 0 {
 		d := t.decommitted[len(t.decommitted)-1]
 		old, _ := now.Meta(d.FirstSlot)
@@ -142,9 +145,13 @@ func (t *Table) recommit(n uint64) {
 		t.layout.whole(page, uint64(m.N)).store(Pack(d.Floor, None)) // I11
 		now.show(m, page, uintptr(now.Mask+1)*now.size)
 		hi += m.N
+		for i := d.FirstSlot; i < hi; i++ {
+			lives += t.Lives(i, d.Floor)
+		}
 	}
 	now.endGaps()
 	now.keep()
+	t.unborn.Add(lives)  // before the store
 	t.Current.Store(now) // publishes (P2)
 	t.RecommitRange.Set(lo, hi)
 	// The slots count as missing until here. Otherwise an insertion that finds neither them nor

@@ -15,6 +15,7 @@
 //	page_size.go   how pages grow
 //	table.go       the owner of the pages, which hands out slots that were never used
 //	generations.go what is read of all slots: how many are live, and in which life
+//	lives.go       how many lives slots have had, told from their generations
 //	decommit.go    pages without memory, and how they come back
 //	restore.go     the table of an arena that is built from a snapshot
 //

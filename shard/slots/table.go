@@ -49,6 +49,18 @@ type Table struct {
 	//	writers  Decommit and recommit, under mu; hide and Occupy, in a new table
 	decommittedSlots atom.Int64
 
+	// gone counts the lives of pages that gave up their memory (lives.go).
+	//
+	//	writers  Decommit, under mu
+	//	readers  Survey
+	gone atom.Int64
+
+	// unborn counts those below the floors of pages that came back, which never began.
+	//
+	//	writers  recommit, under mu; BeginCount, in a new table
+	//	readers  Inserted
+	unborn atom.Int64
+
 	mu          atom.Mutex
 	decommitted []Decommitted  // under mu: the pages without memory (decommit.go)
 	stub        unsafe.Pointer // under mu: the unit that the table shows in place of each of theirs, or nil

@@ -49,6 +49,7 @@ var state = map[string]string{
 		holds        own      a copy has no Refs
 		verdicts     own      findings are shared by refusals that meet
 		refusals     own      figures
+		reported     own      as refusals
 		magazines    own      a copy has no Workers
 		waiters      own      nobody waits in a new pool`,
 	"shard.shard": `
@@ -62,6 +63,7 @@ var state = map[string]string{
 		arena    own      the copy's
 		limbo    replays  limbo and pushed
 		late     replays  late
+		unborn   own      what was inserted counts anew
 		mu       own      a lock
 		misses   own      goroutines that met
 		backlog  replays  see shard.backlog
@@ -83,6 +85,8 @@ var state = map[string]string{
 		spent            derived  from the generations
 		RecommitRange    replays  again
 		decommittedSlots derived  from the pages without memory
+		gone             own      what was inserted counts anew
+		unborn           own      as gone
 		mu               own      a lock
 		decommitted      replays  gone; without an order, their floors are written as generations
 		stub             replays  stub

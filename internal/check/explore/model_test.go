@@ -170,6 +170,9 @@ func (w *world) figures(live, reserved, held, exhausted int) error {
 	}
 	st, n := w.p.Stats(), w.p.Len()
 	sum := st.Live + st.Free + st.Limbo + st.Cached + st.Reserved + st.Exhausted
+	if inserted := len(w.entries); int(st.Inserted) != inserted && !w.vague {
+		return fmt.Errorf("%d values were inserted, and Stats are %+v", inserted, st)
+	}
 	if held != refs || n != live || sum != st.Allocated ||
 		[...]int{st.Live, st.Reserved, st.Held, st.Exhausted, st.Pinned} != [...]int{live, reserved, refs, exhausted, pinned} {
 		return fmt.Errorf("%d values are live, %d slots reserved and %d exhausted, and there are %d guards and %d Refs; the slots say %d Refs, Len is %d, and Stats are %+v",

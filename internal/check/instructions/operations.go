@@ -42,6 +42,8 @@ var operations = map[string]func(n int){
 	"Pool, restored":                       func(n int) { poolPairs(restored(), n) },
 	"Pool, with both events":               func(n int) { poolPairs(telling(), n) },
 	"Worker, with both events":             func(n int) { workerPairs(telling(), n) },
+	"Pool.Len of 256":                      lens,
+	"Pool.Stats of 256":                    stats,
 }
 
 func bounded() *pool.Pool[value] { return pool.Must(&pool.Options[value]{Capacity: 1 << 16}) }
@@ -140,6 +142,29 @@ func poolReplacements(n int) {
 			k = 0
 		}
 	}
+}
+
+func lens(n int) {
+	p := quarter()
+	for range n {
+		Sum += uint64(p.Len())
+	}
+}
+
+func stats(n int) {
+	p := quarter()
+	for range n {
+		Sum += uint64(p.Stats().Live)
+	}
+}
+
+// quarter returns a pool with 256 values.
+func quarter() *pool.Pool[value] {
+	p := pool.Must[value](nil)
+	for range 256 {
+		_, _ = p.Insert(value{})
+	}
+	return p
 }
 
 func gets(n int) {

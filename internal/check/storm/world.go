@@ -185,6 +185,9 @@ func (w *World[T]) settled() {
 	if st.Limbo != 0 || st.Cached != 0 || st.Reserved != 0 || st.Pinned != 0 {
 		w.Failf("slots did not come back: %+v", st)
 	}
+	if in := w.Done(Inserted); int64(st.Inserted) != in {
+		w.Failf("%d values were inserted, and Stats say %d: %+v", in, st.Inserted, st)
+	}
 	if sum := st.Live + st.Free + st.Exhausted; sum != st.Allocated {
 		w.Failf("%d slots were lost: %+v", st.Allocated-sum, st)
 	}

@@ -10,6 +10,7 @@ type Model[T any] struct {
 	last  uint64
 	lives map[pool.Handle[T]]Life // of all but the unborn
 	live  int
+	begun int
 }
 
 // course is what a Model knows of a call. It is the call's State.
@@ -23,6 +24,9 @@ func (m *Model[T]) Life(h pool.Handle[T]) Life { return m.lives[h] }
 
 // Live returns how many handles are live.
 func (m *Model[T]) Live() int { return m.live }
+
+// Begun returns how many handles ever went live.
+func (m *Model[T]) Begun() int { return m.begun }
 
 // NewNumber counts from 1.
 func (m *Model[T]) NewNumber() uint64 { m.last++; return m.last }
@@ -84,6 +88,7 @@ func (m *Model[T]) step(c *Call[T], h pool.Handle[T], r Report, in ...Life) {
 	switch {
 	case next.IsLive():
 		m.live++
+		m.begun++
 	case now.IsLive():
 		m.live--
 	}

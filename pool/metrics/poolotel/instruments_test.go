@@ -82,6 +82,7 @@ func TestInstrumentsTellEveryFigure(t *testing.T) {
 		"coatcheck.pool.worker.count {worker} up-down":         1,
 		"coatcheck.pool.guard.count {guard} up-down":           4,
 		"coatcheck.pool.limbo.limit {slot} up-down":            5000,
+		"coatcheck.pool.inserted {value} counter":              float64(st.Inserted),
 		"coatcheck.pool.refused.full {insertion} counter":      1,
 		"coatcheck.pool.refused.stalled {insertion} counter":   5,
 		"coatcheck.pool.refused.exhausted {insertion} counter": 0,

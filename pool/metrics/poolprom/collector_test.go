@@ -53,12 +53,14 @@ func TestGatherHasEveryFigure(t *testing.T) {
 		"slots{pool=scraped,state=cached}": st.Cached, "slots{pool=scraped,state=reserved}": 2, "slots{pool=scraped,state=exhausted}": 0,
 		"capacity_slots{pool=scraped}": 5000, "memory_bytes{pool=scraped}": int(st.Bytes), "refs{pool=scraped}": 1,
 		"workers{pool=scraped}": 1, "guards{pool=scraped}": 4, "limbo_limit_slots{pool=scraped}": 5000,
+		"inserted_total{pool=scraped}":     int(st.Inserted),
 		"refused_full_total{pool=scraped}": 1, "refused_stalled_total{pool=scraped}": 5, "refused_exhausted_total{pool=scraped}": 0,
 		"waiting_calls{pool=scraped}": 0, "waited_total{pool=scraped}": 3,
 		"epochs_total{pool=scraped}": int(st.Epoch), "dropped_total{pool=scraped}": 0,
 	}
 	require.Equal(t, 14, st.Live)
 	require.Equal(t, 9, st.Limbo)
+	require.Equal(t, uint64(5000+20+3), st.Inserted)
 	for name, n := range want {
 		require.Contains(t, values, "coatcheck_pool_"+name)
 		require.Equal(t, float64(n), values["coatcheck_pool_"+name], name)

@@ -43,6 +43,8 @@ var All = []Figure{
 		Gauge, func(s pool.Stats) float64 { return s.PinAge.Seconds() }},
 	{"limbo_limit_slots", "limbo.limit", "{slot}", "Slots in limbo at which insertions that need new memory are refused.",
 		Sum, func(s pool.Stats) float64 { return float64(s.MaxLimbo) }},
+	{"inserted_total", "inserted", "{value}", "Values that ever went live, and those that a snapshot brought.",
+		Counter, func(s pool.Stats) float64 { return float64(s.Inserted) }},
 	{"refused_full_total", "refused.full", "{insertion}", "Insertions that were refused because all slots were in use.",
 		Counter, func(s pool.Stats) float64 { return float64(s.RefusedFull) }},
 	{"refused_stalled_total", "refused.stalled", "{insertion}", "Insertions that were refused because slots waited for guards or Refs.",
