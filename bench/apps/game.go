@@ -51,6 +51,14 @@ func played(open func(ships int) world) func(Load) Outcome {
 	}
 }
 
+// drop removes an element, and puts the last one in its place.
+func drop[E any](all []E, i int) []E {
+	var zero E
+	last := len(all) - 1
+	all[i], all[last] = all[last], zero
+	return all[:last]
+}
+
 // Point is a place or a speed.
 type Point struct{ X, Y int32 }
 

@@ -63,21 +63,20 @@ func (w *pointerWorld) fire(frame uint64) {
 }
 
 func (w *pointerWorld) fly() {
-	kept := 0
-	for i := range w.shots {
+	for i := 0; i < len(w.shots); {
 		s := &w.shots[i]
 		if !s.target.gone {
 			s.follow(s.target.At)
 		}
 		if !s.step() {
-			w.shots[kept] = *s
-			kept++
-		} else if !s.target.gone && hit(&s.target.HP, &s.target.shield) {
+			i++
+			continue
+		}
+		if !s.target.gone && hit(&s.target.HP, &s.target.shield) {
 			w.ended = append(w.ended, s.target)
 		}
+		w.shots = drop(w.shots, i)
 	}
-	clear(w.shots[kept:])
-	w.shots = w.shots[:kept]
 }
 
 func (w *pointerWorld) endFrame() {
@@ -186,21 +185,21 @@ func (w *mapWorld) fire(frame uint64) {
 }
 
 func (w *mapWorld) fly() {
-	kept := 0
-	for i := range w.shots {
+	for i := 0; i < len(w.shots); {
 		s := &w.shots[i]
 		target := w.ships[s.target]
 		if target != nil {
 			s.follow(target.At)
 		}
 		if !s.step() {
-			w.shots[kept] = *s
-			kept++
-		} else if target != nil && hit(&target.HP, &target.shield) {
+			i++
+			continue
+		}
+		if target != nil && hit(&target.HP, &target.shield) {
 			w.ended = append(w.ended, s.target)
 		}
+		w.shots = drop(w.shots, i)
 	}
-	w.shots = w.shots[:kept]
 }
 
 func (w *mapWorld) endFrame() {

@@ -59,13 +59,14 @@ func (w *poolWorld) move() {
 }
 
 func (w *poolWorld) fire(frame uint64) {
-	kept := 0
-	for i := range w.guns {
+	for i := 0; i < len(w.guns); i++ {
 		g := &w.guns[i]
 		if g.step() {
 			ship, ok := w.ships.Pointer(g.Ship)
-			if !ok {
-				continue // it goes with its ship
+			if !ok { // it goes with its ship
+				w.guns = drop(w.guns, i)
+				i--
+				continue
 			}
 			target, ok := w.ships.Pointer(g.Target)
 			if !ok {
@@ -74,30 +75,25 @@ func (w *poolWorld) fire(frame uint64) {
 			}
 			w.shots = append(w.shots, Shot{newFlight(ship.At, target.At), g.Target})
 		}
-		if kept < i {
-			w.guns[kept] = *g
-		}
-		kept++
 	}
-	w.guns = w.guns[:kept]
 }
 
 func (w *poolWorld) fly() {
-	kept := 0
-	for i := range w.shots {
+	for i := 0; i < len(w.shots); {
 		s := &w.shots[i]
 		target, live := w.ships.Pointer(s.Target)
 		if live {
 			s.follow(target.At)
 		}
 		if !s.step() {
-			w.shots[kept] = *s
-			kept++
-		} else if live && hit(&target.HP, &target.Shield) {
+			i++
+			continue
+		}
+		if live && hit(&target.HP, &target.Shield) {
 			w.ended = append(w.ended, s.Target)
 		}
+		w.shots = drop(w.shots, i)
 	}
-	w.shots = w.shots[:kept]
 }
 
 func (w *poolWorld) endFrame() {
