@@ -122,7 +122,7 @@ var instead = []report.Row{
 	{Name: "xsync.Map", Better: "Keys come from outside, and many change.", Text: "50 look-ups of 100", Question: "Mix", Params: params("reads", "50", "goroutines", "2"), Ours: peer.NamePool, Theirs: peer.NameXsync},
 	{Name: "otter", Better: "A cache that chooses what to evict.", Text: "look-up among 10,000", Question: "Others", Params: params("use", "cached", "live", "10000", "goroutines", "2"), Ours: peer.NamePool, Theirs: workload.NameOtter},
 	{Name: "puddle", Better: "Connections that are borrowed, checked and aged.", Text: "borrow and return", Question: "Others", Params: params("use", "idle", "live", "4", "goroutines", "2"), Ours: peer.NamePool, Theirs: workload.NamePuddle},
-	{Name: "`sync.Pool`", Better: "Buffers: nothing refers to them later.", Text: "get and put", Question: "Pair", Params: params("goroutines", "2"), Ours: peer.NamePool, Theirs: peer.NameSyncPool},
+	{Name: "`sync.Pool`", Better: "Buffers to which nothing refers.", Text: "get and put", Question: "Pair", Params: params("goroutines", "2"), Ours: peer.NamePool, Theirs: peer.NameSyncPool},
 	{Name: "`runtime/cgo.Handle`", Better: "C has few names.", Text: "make, look up, delete", Question: "Others", Params: params("use", "named", "live", "1000", "goroutines", "1"), Ours: peer.NamePool, Theirs: peer.NameSyncMap},
 	{Name: "a slot map with a mutex, or a map", Better: "There is one goroutine, or little to do.", Text: "replace one of a million", Question: "Churn", Params: params("live", "1000000", "goroutines", "1"), Ours: peer.NamePool, Theirs: peer.NameMutex},
 }
@@ -145,8 +145,8 @@ var (
 		{Text: "Timer wheel, a timer", Question: "Timers", Ours: peer.NamePool},
 		{Text: "Chat, a message to 16 sessions", Question: "Chat", Ours: peer.NameGuard},
 		{Text: "LRU cache, a look-up", Question: "LRU", Ours: peer.NamePool},
-		{Text: "Game, a frame: 20,000 ships in a pool, guns and shots in slices", Question: "Game", Ours: peer.NamePool},
-		{Text: "Game, a frame: all 205,000 things in pools", Question: "Game", Ours: apps.NameAll},
+		{Text: "Game, a frame: ships in a pool, 185,000 guns and shots in slices", Question: "Game", Ours: peer.NamePool},
+		{Text: "Game, a frame: all of them in pools", Question: "Game", Ours: apps.NameAll},
 	}
 	beside = []report.Named{{Impl: apps.NamePointers, Text: "pointers"}, {Impl: peer.NameMap, Text: "map, mutex"}}
 )
