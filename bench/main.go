@@ -152,8 +152,8 @@ var (
 )
 
 // readme rewrites the tables of the README and of docs/performance.md, and the chart. All are of this
-// file, so that they are of one run, except that the table of all questions has the figures of all files
-// beside it, and that of many processors those of the widest machine.
+// file, so that they are of one run, except that of many processors: it has the figures of the widest
+// machine among the files beside this one.
 func readme(from string, figures *report.Figures, qs []suite.Question) error {
 	if !figures.HasPrograms() || !figures.HasParts() {
 		return fmt.Errorf("-readme needs a file with the figures of all questions: %s has not", from)
@@ -184,7 +184,7 @@ func readme(from string, figures *report.Figures, qs []suite.Question) error {
 		{page, "programs", func() (string, error) { return report.Contestants(figures, qs), nil }},
 		{page, "values", func() (string, error) { return report.Goroutines(figures, question("Change"), 0, changed) }},
 		{page, "scaling", func() (string, error) { return report.Scaling(report.Widest(all), pairs, 1, scaled) }},
-		{page, "questions", func() (string, error) { return report.Table(all, qs), nil }},
+		{page, "questions", func() (string, error) { return report.Table([]*report.Figures{figures}, qs), nil }},
 	} {
 		text, err := table.text()
 		if err != nil {
