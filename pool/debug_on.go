@@ -181,7 +181,7 @@ func warnOfCopy[T any]() {
 		return
 	}
 	if part := changing(t, t.String()); part != "" {
-		log.Printf("pool: Get, MustGet and Take copy a value without synchronization, but %s. "+
+		log.Printf("pool: Get, MustGet, Take, and a Clone without a function, copy a value without synchronization, but %s. "+
 			"Use View, a Guard or Hold, or keep pointers in the pool. Only the first call is logged for each type:%s", part, trace.Caller())
 	}
 }

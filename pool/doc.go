@@ -24,7 +24,7 @@
 // None of these locks a value. If several goroutines use one and one of them writes it, they need a
 // mutex or atomics in T, even under Guards.
 //
-// Get, Take, Drain and WriteTo copy values without synchronization. If a field of a T changes
+// Get, Take, Drain, WriteTo and Clone copy values without synchronization. If a field of a T changes
 // after its insertion, even an atomic one, such a copy is a data race. With the
 // build tag coatcheck_debug, copies of a mutex or an atomic are logged.
 //
@@ -39,6 +39,7 @@
 //   - All values: [Pool.All]; [Guard.All] in a hot loop; [Pool.Each] in parallel.
 //   - The same handles after a restart: [Pool.WriteTo], beside all other calls, then [ReadFrom],
 //     or [ReadFromFunc] if the type of the values has changed.
+//   - The same handles in a copy in memory, to go back to an earlier state: [Pool.Clone].
 //   - Values side by side that come and go by phases: [coatcheck/pool/dense]. Records that loops
 //     read field by field, or that other pools' handles name: [coatcheck/pool/table]. A hierarchy:
 //     [coatcheck/pool/tree]. Creation and removal at the end of a frame: [coatcheck/pool/command].

@@ -50,6 +50,20 @@ func ReadSized[T any](r io.Reader, opts *Options[T], sizes slots.PageSizes) (*Po
 	return p, nil
 }
 
+// CloneTiny is Clone with the pages of NewTiny.
+func CloneTiny[T any](p *Pool[T], opts *Options[T], copy func(dst, src *T), shift uint8) (*Pool[T], error) {
+	pl, err := opts.plan()
+	if err != nil {
+		return nil, err
+	}
+	pl.pages = slots.PageSizes{Unit: shift / 2, Page: shift, Most: shift + 2}
+	q := new(Pool[T])
+	if err := q.clone(&p.core, pl, copierOf(copy)); err != nil {
+		return nil, err
+	}
+	return q, nil
+}
+
 func Arena[T any](p *Pool[T]) *shard.Arena { return &p.arena }
 
 func Domain[T any](p *Pool[T]) *tracedDomain { return &p.domain }

@@ -26,8 +26,8 @@ func (c *core) grow(n int) {
 // or with only one page, keeps its memory.
 //
 // These wait for Trim: insertions that find no vacant slot, Stats, Synchronize, another Trim,
-// Workers that open or give slots back, WriteTo of a pool with an Origin, and calls that run a
-// Reset. Trim reads every slot that has memory. If it finds unused pages, or fewer than a quarter
+// Workers that open or give slots back, WriteTo and Clone of a pool with an Origin, and calls
+// that run a Reset. Trim reads every slot that has memory. If it finds unused pages, or fewer than a quarter
 // of the slots live, it visits each vacant slot, which loses one life.
 func (p *Pool[T]) Trim() int64 { return p.trim() }
 
@@ -39,7 +39,7 @@ func (c *core) trim() int64 {
 // Synchronize waits until the pool has reclaimed every slot that was removed before the call: its
 // value is zeroed or Reset, and it is free. It waits for guards that were pinned before the call,
 // and perhaps for later ones, but not for what open Workers and Refs keep, nor, in a pool that
-// replays, for the value that a WriteTo is reading.
+// replays, for the value that a WriteTo or Clone is reading.
 //
 // If there is nothing to wait for, Synchronize returns nil, even if ctx is done. Otherwise it
 // returns ctx's error when ctx is done. Under the caller's own guard, or in a Reset, it waits until

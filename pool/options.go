@@ -61,7 +61,8 @@ type Options[T any] struct {
 	// return.
 	//
 	// OnInsert is called just before h goes live, and may write v. If it panics or exits, h never
-	// goes live and the slot goes back. It is not called for what [ReadFrom] brings.
+	// goes live and the slot goes back. It is not called for what [ReadFrom]
+	// or Clone brings.
 	//
 	// OnRemove is called just after h has gone. It may read v, but not write it, since a guard or a
 	// Ref may still read it. If it panics or exits, the value stays removed; RemoveBatch, Clear,
@@ -73,7 +74,7 @@ type Options[T any] struct {
 
 	// Origin is the first generation of every slot; an even number is raised by one. 0 means a
 	// random one for each pool, so that a pool refuses the handles of others, or in [ReadFrom] the
-	// snapshot's. Set Origin, and Shards to 1, for replays: one goroutine that makes the same calls
+	// snapshot's, and in Clone the original's. Set Origin, and Shards to 1, for replays: one goroutine that makes the same calls
 	// then gets the same handles (docs/cookbook.md).
 	Origin uint32
 

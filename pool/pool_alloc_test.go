@@ -214,7 +214,7 @@ func TestPreallocatedVerbsAllocateNothing(t *testing.T) {
 	const pools = 20
 	named := map[string]bool{ // by Options.Preallocate
 		"Reserve": true, "ReserveWait": true, "Worker": true, "Each": true,
-		"WriteTo": true, "String": true, "Explain": true, "ExplainOpen": true,
+		"WriteTo": true, "Clone": true, "String": true, "Explain": true, "ExplainOpen": true,
 	}
 	more := map[string]func(p *pool.Pool[plain]){ // not again and again
 		"Clear": func(p *pool.Pool[plain]) { p.Clear() },

@@ -459,7 +459,7 @@ func (mc *machine[T]) runAll(more func() bool) map[string]int {
 // that refuses a handle and writes.
 func TestOperationsMatchModel(t *testing.T) {
 	all := []string{
-		"stale", "refused", "Snapshot", "Snapshot in a constructor", "InsertFunc, given up", "TryInsertFunc, given up", "Trim that gives memory back",
+		"stale", "refused", "Snapshot", "Clone", "Snapshot in a constructor", "InsertFunc, given up", "TryInsertFunc, given up", "Trim that gives memory back",
 		"change in All", "change in Guard.All", "change in Each", "change in View", "change in InsertFunc",
 		"panic in DeleteFunc", "panic in Drain", "panic in InsertFunc", "pair in OnInsert", "pair in OnRemove",
 		pool.ErrFull.Error(), pool.ErrStalled.Error(),

@@ -9,7 +9,7 @@ import (
 	"coatcheck/shard/slots"
 )
 
-// builder makes a pool of what a walker found. ReadFrom gets that from a snapshot.
+// builder makes a pool of what a walker found: Clone has it at once, and ReadFrom from a snapshot.
 type builder struct {
 	plan     *plan
 	core     *core // not shared yet

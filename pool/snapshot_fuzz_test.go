@@ -144,10 +144,6 @@ func (m *moody) UnmarshalBinary(b []byte) error {
 // snapshot judges a copy of the pool, whose other options may differ. It goes on with the copy
 // now and then, and whatever the model knows of the original holds of it.
 func (mc *machine[T]) snapshot() {
-	var b bytes.Buffer
-	if n, err := mc.p.WriteTo(&b); err != nil || n != int64(b.Len()) {
-		mc.Failf("WriteTo: %d of %d, %v", n, b.Len(), err)
-	}
 	opts := mc.opts
 	if opts.Capacity != 1 {
 		opts.Shards = 1 + mc.choose(3)
@@ -155,10 +151,7 @@ func (mc *machine[T]) snapshot() {
 	if opts.Capacity == 0 && mc.choose(4) == 0 {
 		opts.Reuse = 1 - opts.Reuse
 	}
-	c, err := pool.ReadTiny(&b, &opts, uint8(mc.choose(4)))
-	if err != nil {
-		mc.Failf("ReadFrom: %v", err)
-	}
+	c := mc.copied(&opts, uint8(mc.choose(4)))
 	original, had := mc.p, mc.opts
 	mc.p, mc.opts = c, opts
 	mc.inside += 10 // nothing may change
@@ -200,6 +193,31 @@ func (mc *machine[T]) snapshot() {
 		}
 	}
 	mc.p, mc.opts = original, had
+}
+
+// copied returns a copy in pages of some size: by a snapshot, or as Clone makes it.
+func (mc *machine[T]) copied(opts *pool.Options[T], shift uint8) *pool.Pool[T] {
+	var c *pool.Pool[T]
+	var err error
+	switch how := mc.choose(4); how {
+	case 0, 1:
+		copyValue := func(dst, src *T) { *dst = *src }
+		if how == 0 {
+			copyValue = nil
+		}
+		c, err = pool.CloneTiny(mc.p, opts, copyValue, shift)
+		mc.done["Clone"]++
+	default:
+		var b bytes.Buffer
+		if n, err := mc.p.WriteTo(&b); err != nil || n != int64(b.Len()) {
+			mc.Failf("WriteTo: %d of %d, %v", n, b.Len(), err)
+		}
+		c, err = pool.ReadTiny(&b, opts, shift)
+	}
+	if err != nil {
+		mc.Failf("a copy: %v", err)
+	}
+	return c
 }
 
 // FuzzReadFrom feeds bytes to ReadFrom: as they are, and with the lengths and

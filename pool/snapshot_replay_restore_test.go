@@ -43,6 +43,27 @@ var saves = map[string]save{
 	},
 }
 
+// clones are copies in memory: as they are, by a user's function, and of what was mispredicted, which is taken back.
+func init() {
+	for name, copyValue := range map[string]func(dst, src **int){"plain": nil, "by a function": func(dst, src **int) { *dst = *src }} {
+		clone := func(t *testing.T, p *pool.Pool[*int], o *pool.Options[*int]) *pool.Pool[*int] {
+			c, err := pool.CloneTiny(p, o, copyValue, 8)
+			require.NoError(t, err)
+			require.Equal(t, p.Len(), c.Len())
+			return c
+		}
+		saves["clones, "+name] = func(t *testing.T, p *pool.Pool[*int], o *pool.Options[*int]) *pool.Pool[*int] {
+			mispredict(t, clone(t, p, o))
+			return p
+		}
+		saves["roll back, "+name] = func(t *testing.T, p *pool.Pool[*int], o *pool.Options[*int]) *pool.Pool[*int] {
+			c := clone(t, p, o)
+			mispredict(t, p)
+			return c
+		}
+	}
+}
+
 // mispredict uses a pool that is given up afterwards.
 func mispredict(t *testing.T, p *pool.Pool[*int]) {
 	for i := range 100 {
@@ -97,13 +118,14 @@ func runSaved(t *testing.T, o pool.Options[*int], seed uint64, calls int, anytim
 // With Origin and one shard, a pool that was restored from a snapshot issues the handles that the
 // original would, whatever was mispredicted meanwhile, and wherever removed slots are.
 func TestRestoredReplayGoesOn(t *testing.T) {
-	sameWhateverIsSaved(t, false, "snapshots", "copies", "copies of what was mispredicted")
+	sameWhateverIsSaved(t, false, "snapshots", "copies", "copies of what was mispredicted",
+		"roll back, plain", "roll back, by a function")
 }
 
-// Nor does it change a replay that snapshots are written, also while guards are pinned, and a Worker
+// Nor does it change a replay that snapshots are written or clones made, also while guards are pinned, and a Worker
 // has slots.
 func TestSnapshotsDoNotChangeAReplay(t *testing.T) {
-	sameWhateverIsSaved(t, true, "snapshots")
+	sameWhateverIsSaved(t, true, "snapshots", "clones, plain", "clones, by a function")
 }
 
 func sameWhateverIsSaved(t *testing.T, anytime bool, hows ...string) {

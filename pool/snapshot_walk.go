@@ -8,8 +8,8 @@ import (
 	"coatcheck/shard/slots"
 )
 
-// A copy of a pool takes two looks at each slot (snapshot.go says why). The walker has their order, which is no
-// matter of bytes. Its sink makes the copy of what the walker finds.
+// WriteTo and Clone look at each slot twice (snapshot.go says why). The walker has the order of these looks. Its
+// sink makes of what they find a snapshot, or another pool.
 
 // sink gets what a walker finds.
 type sink interface {
@@ -33,7 +33,7 @@ type sink interface {
 	changed(first uint32) error
 }
 
-// walker walks over the slots of a pool once.
+// walker is one call of WriteTo or Clone.
 type walker struct {
 	core        *core
 	sink        sink

@@ -176,23 +176,26 @@ func (l *lister) hasRange(ends []uint64) bool {
 func (l *lister) countRest(o *order, skips *RestoredSkips) (c Census) {
 	a := l.arena
 	waiting := uint64(0) // exhausted slots that are in limbo
-	a.eachRestored(func(m *slots.PageMeta, j uint32, slot *slots.Hook) {
-		switch g := slots.Generation(slot.Word.Load()); {
-		case g%2 == 1:
-			c.Live++
-		case l.seen.page(m)[j] && g == slots.Spent:
-			waiting++
-		case l.seen.page(m)[j]:
-			c.vacant++
-		default:
-			if g = later(g, max(1, skips.lives(m, j))); g == slots.Spent {
-				c.exhausted++
-				slot.Set(slots.Pack(slots.Spent, slots.None))
-				break
+	a.eachRestored(func(m *slots.PageMeta, part slots.Strip) {
+		for j := range part.N {
+			slot := part.Slot(j)
+			switch g := slots.Generation(slot.Word.Load()); {
+			case g%2 == 1:
+				c.Live++
+			case l.seen.page(m)[j] && g == slots.Spent:
+				waiting++
+			case l.seen.page(m)[j]:
+				c.vacant++
+			default:
+				if g = later(g, max(1, skips.lives(m, j))); g == slots.Spent {
+					c.exhausted++
+					slot.Set(slots.Pack(slots.Spent, slots.None))
+					break
+				}
+				c.vacant++
+				slot.Set(slots.Pack(g, slots.None))
+				o.free.slots = append(o.free.slots, place{index: uint64(m.FirstSlot + j), generation: uint64(g)})
 			}
-			c.vacant++
-			slot.Set(slots.Pack(g, slots.None))
-			o.free.slots = append(o.free.slots, place{index: uint64(m.FirstSlot + j), generation: uint64(g)})
 		}
 	})
 	a.KeepSkips(skips, 0)

@@ -101,17 +101,19 @@ func (a *Arena) KeepSkips(restored *RestoredSkips, lives uint32) {
 	}
 	latest := uint32(0)
 	var each []uint32 // of a page
-	for m := range a.Table.Pages().Pages {
-		if m.Floor != 0 {
-			continue
+	// What is vacant has skipped, or was in a list, and so had skipped when it was removed.
+	a.eachRestored(func(m *slots.PageMeta, part slots.Strip) {
+		page := restored.pages[m.FirstSlot]
+		if page == nil {
+			latest = max(latest, m.SkipLive(part, lives))
+			return
 		}
 		each = each[:0]
 		skips := false
-		for i := uint64(m.FirstSlot); i < min(uint64(m.FirstSlot)+uint64(m.N), a.Table.Allocated()); i++ {
-			// What is vacant has skipped, or was in a list, and so had skipped when it was removed.
-			g, n := a.Table.SlotGeneration(uint32(i)), uint32(0)
+		for j := range part.N {
+			g, n := slots.Generation(part.Slot(j).Word.Load()), uint32(0)
 			if g%2 == 1 {
-				n = moreSkips(restored.lives(m, uint32(i)-m.FirstSlot), lives)
+				n = moreSkips(page[int(j)%len(page)], lives)
 			}
 			if each = append(each, n); n > 0 {
 				skips, latest = true, max(latest, g)
@@ -120,7 +122,7 @@ func (a *Arena) KeepSkips(restored *RestoredSkips, lives uint32) {
 		if skips {
 			m.SetSkips(each)
 		}
-	}
+	})
 	if latest > 0 {
 		a.skipBelow = slots.Pack(latest+1, 0)
 		a.apartBelow = max(a.apartBelow, a.skipBelow)

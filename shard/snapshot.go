@@ -177,6 +177,23 @@ func (a *Arena) RestoreSlot(i, generation uint32) {
 	slot.Set(slots.Pack(generation, slots.None))
 }
 
+// RestoreSlots gives generations to the slots from index first on, which were handed out, have memory, and
+// have no values but those that live.
+func (a *Arena) RestoreSlots(first uint32, generations []uint32) {
+	t := a.Table.Pages()
+	for len(generations) > 0 {
+		part := t.Strip(first, first+uint32(len(generations)))
+		for j := range part.N {
+			low := uint32(slots.None)
+			if generations[j]%2 == 1 {
+				low = first + j
+			}
+			part.Slot(j).Set(slots.Pack(generations[j], low))
+		}
+		first, generations = first+part.N, generations[part.N:]
+	}
+}
+
 // Outlive makes sure that no handle is issued again of slot i, which the arena leaves out, and which the
 // original had with a generation. If slots are exhausted, slots with new indexes take their place, and
 // perhaps this one. So slots that were never used begin after it, by so many lives and one more. If it
@@ -208,26 +225,29 @@ func (r *Restorer) RetireUnborn(lives uint32) (c Census) {
 			m.Floor = min(later(m.Floor, max(1, moreSkips(r.skips.lives(m, 0), lives))), slots.LastGeneration-1)
 		}
 	}
-	a.eachRestored(func(m *slots.PageMeta, j uint32, slot *slots.Hook) {
-		g := slots.Generation(slot.Word.Load())
-		if g%2 == 1 {
-			c.Live++
-			return
+	a.eachRestored(func(m *slots.PageMeta, part slots.Strip) {
+		for j := range part.N {
+			slot := part.Slot(j)
+			g := slots.Generation(slot.Word.Load())
+			if g%2 == 1 {
+				c.Live++
+				continue
+			}
+			if g = later(g, max(1, moreSkips(r.skips.lives(m, j), lives))); g == slots.Spent {
+				c.exhausted++
+			} else {
+				c.vacant++
+			}
+			slot.Set(slots.Pack(g, slots.None))
 		}
-		if g = later(g, max(1, moreSkips(r.skips.lives(m, j), lives))); g == slots.Spent {
-			c.exhausted++
-		} else {
-			c.vacant++
-		}
-		slot.Set(slots.Pack(g, slots.None))
 	})
 	a.KeepSkips(&r.skips, lives)
 	a.Table.RestoreSpent(c.exhausted, 0)
 	return c
 }
 
-// eachRestored calls f for each slot that was handed out and has memory.
-func (a *Arena) eachRestored(f func(m *slots.PageMeta, j uint32, slot *slots.Hook)) {
+// eachRestored calls f for each page that has memory, with those of its slots that were handed out.
+func (a *Arena) eachRestored(f func(m *slots.PageMeta, part slots.Strip)) {
 	t := a.Table.Pages()
 	for m := range t.Pages {
 		if uint64(m.FirstSlot) >= a.Table.Allocated() {
@@ -236,10 +256,7 @@ func (a *Arena) eachRestored(f func(m *slots.PageMeta, j uint32, slot *slots.Hoo
 		if m.Floor != 0 {
 			continue
 		}
-		part := t.Strip(m.FirstSlot, uint32(min(uint64(m.FirstSlot)+uint64(m.N), a.Table.Allocated())))
-		for j := range part.N {
-			f(m, j, part.Slot(j))
-		}
+		f(m, t.Strip(m.FirstSlot, uint32(min(uint64(m.FirstSlot)+uint64(m.N), a.Table.Allocated()))))
 	}
 }
 

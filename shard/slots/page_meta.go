@@ -31,7 +31,7 @@ type PageMeta struct {
 
 	// skips is nil in a pool that was not restored (page_skips.go).
 	//
-	//	writers  SetSkips; TakeSkip, which makes it nil
+	//	writers  SetSkips and SkipLive; TakeSkip, which makes it nil
 	//	readers  Skips, SkipsOf and TakeSkip
 	skips atom.Pointer[skips]
 }

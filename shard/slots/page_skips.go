@@ -1,6 +1,8 @@
 package slots
 
 import (
+	"math/bits"
+
 	"coatcheck/internal/atom"
 	"coatcheck/internal/cost"
 )
@@ -76,6 +78,32 @@ func (m *PageMeta) SetSkips(lives []uint32) {
 		s.left.Add(1)
 	}
 	m.skips.Store(s)
+}
+
+// SkipLive makes the live slots of a page, in a table that no other goroutine has, skip equally many lives each.
+// part has the slots that were handed out. It returns the greatest generation of those that skip some, or 0.
+func (m *PageMeta) SkipLive(part Strip, lives uint32) (latest uint32) {
+	if lives == 0 {
+		return 0
+	}
+	s := &skips{marked: make([]atom.Uint32, (m.N+31)/32), lives: []uint32{lives}}
+	left := 0
+	for first := uint32(0); first < part.N; first += 32 {
+		mark := uint32(0)
+		for j := range min(32, part.N-first) {
+			g := Generation(part.Slot(first + j).Word.Load())
+			live := g & 1
+			mark |= live << j
+			latest = max(latest, g&-live)
+		}
+		s.marked[first/32].Store(mark)
+		left += bits.OnesCount32(mark)
+	}
+	if left > 0 {
+		s.left.Store(int64(left))
+		m.skips.Store(s)
+	}
+	return latest
 }
 
 // TakeSkip makes slot i, which skips lives, skip none. The caller owns it. The page of the last one forgets

@@ -1,0 +1,234 @@
+package pool
+
+import (
+	"fmt"
+
+	"coatcheck/internal/atom"
+	"coatcheck/pool/internal/snapshot"
+	"coatcheck/shard/slots"
+)
+
+// Clone returns a new pool with the same values under the same handles, with options as for [New]. It
+// promises what [ReadFrom] of a snapshot promises, without encoding, so T may be any type. nil opts
+// mean the defaults, not the original's. Origin must be 0 or the original's; other options may differ.
+//
+// Clone calls copy once for each value, with dst at a zero T. nil stands for *dst = *src; then slices,
+// maps and pointers in values lead to what both pools share. copy may use the original, but must not
+// wait for it to reclaim. If copy panics, the panic continues, and the original is as it was.
+//
+// With Origin 0, both pools may go on, and neither accepts a handle that the other issues from then
+// on, unless by chance if a slot was reused 65,536 times or more. With Origin set, both issue and
+// accept equal handles, so a game that rolls back keeps a clone of each frame.
+//
+// Other goroutines may use the original meanwhile, but those that write to a live value must
+// synchronize with Clone: copy may lock a mutex in T. A value that lives during the whole call is in the
+// clone; one that comes or goes may be. A handle in a value never names another value there. Clone
+// calls no OnInsert, and no Worker, Guard, Ref or Reservation leads to the clone.
+//
+// The error wraps ErrFull if the values exceed Capacity, or says which option is invalid. Clone takes
+// time and memory in proportion to the slots that have memory. It allocates pages, and nothing for
+// each value.
+func (p *Pool[T]) Clone(opts *Options[T], copy func(dst, src *T)) (*Pool[T], error) {
+	p.pages()
+	pl, err := opts.plan()
+	if err != nil {
+		return nil, err
+	}
+	if debugging && copy == nil {
+		warnOfCopy[T]()
+	}
+	q := new(Pool[T])
+	if err := q.clone(&p.core, pl, copierOf(copy)); err != nil {
+		return nil, snapshot.Named(err, nameOf[T]())
+	}
+	return q, nil
+}
+
+// copier copies the values of slots of a pool to those of another.
+type copier struct {
+	// values copies those with odd generations, of the slots from index first on.
+	values func(copies, originals *slots.PageTable, first uint32, generations []uint32)
+
+	slot  func(dst, src *slots.Hook)
+	plain bool // it calls no user's function
+}
+
+func copierOf[T any](copy func(dst, src *T)) copier {
+	plain := copy == nil
+	slot := func(dst, src *slots.Hook) {
+		if plain {
+			*slots.ValueOf[T](dst) = *slots.ValueOf[T](src)
+		} else {
+			copy(slots.ValueOf[T](dst), slots.ValueOf[T](src))
+		}
+	}
+	return copier{
+		values: func(copies, originals *slots.PageTable, first uint32, generations []uint32) {
+			for len(generations) > 0 {
+				end := first + uint32(len(generations))
+				_, dst := slots.Block[T](copies, first, end)
+				_, src := slots.Block[T](originals, first, end)
+				n := min(len(dst), len(src))
+				for j := range n {
+					switch {
+					case generations[j]%2 == 0:
+					case plain:
+						dst[j].Value = src[j].Value
+					default:
+						copy(&dst[j].Value, &src[j].Value)
+					}
+				}
+				first, generations = first+uint32(n), generations[n:]
+			}
+		},
+		slot: slot, plain: plain,
+	}
+}
+
+// clone completes a zero core after pl and an original.
+func (c *core) clone(original *core, pl *plan, copies copier) error {
+	k := cloner{walker: newWalker(original), builder: builder{plan: pl, core: c, refuse: fmt.Errorf}, copies: copies}
+	k.sink = &k
+	if err := k.begin(original.arena.FirstGeneration, original.arena.FreshGeneration); err != nil {
+		return err
+	}
+	k.restorer.Earn(1 << 62) // nothing is hostile
+	if _, err := k.walk(); err != nil {
+		return err
+	}
+	return k.finish()
+}
+
+// cloner is one call of Clone. It hands what the walker finds to the builder.
+type cloner struct {
+	walker
+	builder
+	copies copier
+	gap    run // the next vacant slots
+}
+
+// run is slots that have one generation.
+type run struct {
+	first, end uint64
+	generation uint32
+}
+
+// block copies the values of a run of slots, and gives these their generations.
+//
+// As WriteTo, it pins the pool meanwhile, unless that replays. There it holds each value for the user's
+// function. Without one it copies as Get does, and the copy of a life that ends meanwhile may be torn. The second
+// look finds a later generation in its slot (I2), and so the slot is vacant in the clone, and zero.
+func (k *cloner) block(first uint32, limit uint64) (uint64, error) {
+	if err := k.endVacant(); err != nil {
+		return 0, err
+	}
+	original := k.walker.core
+	if !original.replays {
+		pin := original.domain.Pin()
+		defer pin.Unpin() // also when the user's function panics
+	}
+	t := original.pages()
+	n := k.walker.see(t, first, int(min(limit, uint64(cap(k.generations)))))
+	k.looks = append(k.looks, lookAt(k.generations))
+	k.builder.see(first, k.generations)
+	known := min(n, int(max(k.limit(), uint64(first))-uint64(first)))
+	if err := k.outside(first, known); err != nil {
+		return 0, err
+	}
+	if known == 0 {
+		return uint64(n), nil
+	}
+	k.restorer.Occupy(uint64(first), uint64(first)+uint64(known))
+	arena := &k.builder.core.arena
+	switch seen := k.generations[:known]; {
+	case !hasLive(seen):
+	case original.replays && !(k.copies.plain && atom.CopiesWithoutPin):
+		k.held(first, seen)
+	default:
+		k.copies.values(arena.Table.Pages(), t, first, seen)
+		atom.FenceLoads() // the second look comes after all loads of the values
+	}
+	arena.RestoreSlots(first, k.generations[:known])
+	return uint64(n), nil
+}
+
+// hasLive reports whether a slot is live.
+func hasLive(generations []uint32) bool {
+	odd := uint32(0)
+	for _, g := range generations {
+		odd |= g
+	}
+	return odd%2 == 1
+}
+
+// outside gets the slots behind known, which the clone leaves out.
+func (k *cloner) outside(first uint32, known int) error {
+	for j, g := range k.generations[known:] {
+		i := first + uint32(known+j)
+		if g%2 == 1 {
+			return k.tooSmall("the value %s lies beyond its %d slots", textOf(slots.Pack(g, i)), k.limit())
+		}
+		k.builder.core.arena.Outlive(i, g, k.jump)
+	}
+	return nil
+}
+
+// held copies each value under a hold of its own. Of a life that is over it copies nothing: the second look
+// ends it in the clone too.
+func (k *cloner) held(first uint32, generations []uint32) {
+	for j, g := range generations {
+		if g%2 == 1 {
+			k.hold(slots.Pack(g, first+uint32(j)))
+		}
+	}
+}
+
+// hold copies the value that h names under a hold, if it is live.
+func (k *cloner) hold(h uint64) {
+	original := &k.walker.core.arena
+	held, ok := original.Hold(h)
+	if !ok {
+		return
+	}
+	defer original.Drop(held) // also when the user's function panics
+	k.copies.slot(k.builder.core.arena.Table.Slot(slots.Low(h)), held.Slot())
+}
+
+func (k *cloner) addVacant(first, n, generation uint32) error {
+	if k.gap.generation != generation || k.gap.end != uint64(first) {
+		if err := k.endVacant(); err != nil {
+			return err
+		}
+		k.gap = run{uint64(first), uint64(first), generation}
+	}
+	k.gap.end += uint64(n)
+	return nil
+}
+
+func (k *cloner) endVacant() error {
+	gap := k.gap
+	if k.gap = (run{}); gap.first == gap.end {
+		return nil
+	}
+	return k.vacate(gap.first, gap.end, gap.generation)
+}
+
+func (k *cloner) skips(first uint32, lives []uint32) error {
+	k.skip(first, lives)
+	return nil
+}
+
+func (k *cloner) order(order []byte, _ uint64) error {
+	if k.plan.replays {
+		k.reuse = order
+	}
+	return nil
+}
+
+func (k *cloner) room(uint64, uint64) error { return nil }
+
+func (k *cloner) changed(first uint32) error {
+	seen := k.slots
+	k.builder.see(first, k.generations)
+	return k.change(seen, first, k.generations)
+}
