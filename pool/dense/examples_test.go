@@ -294,3 +294,14 @@ func ExampleReadFrom() {
 	fmt.Println(v, ok, err, err2)
 	// Output: coat true <nil> <nil>
 }
+
+// A game keeps a frame, and goes back to it. With Origin, it would issue the same handles again.
+func ExampleStore_Clone() {
+	s, coat := coats()
+	frame, err := s.Clone(nil, nil)
+	s.Kill(coat)
+	s.Refresh()
+	v, ok := frame.Get(coat) // the same handle
+	fmt.Println(v, ok, s.Alive(coat), err)
+	// Output: coat true false <nil>
+}

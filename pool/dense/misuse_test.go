@@ -28,6 +28,7 @@ func changes(s *dense.Store[int], h pool.Handle[int]) map[string]func() {
 		"Grow":       func() { s.Grow(1) },
 		"SortFunc":   func() { s.SortFunc(func(a, b *int) int { return *b - *a }) },
 		"Trim":       func() { s.Trim() },
+		"Clone":      func() { _, _ = s.Clone(nil, nil) },
 		"WriteTo":    func() { _, _ = s.WriteTo(io.Discard) },
 		"OnMove":     func() { s.OnMove(func(pool.Handle[int], int, int) {}) },
 	}
@@ -92,7 +93,7 @@ func TestNothingChangesDuringRefresh(t *testing.T) {
 			}
 			require.Equal(t, dense.Dead, s.State(hs[2]))
 			for name, call := range changes(s, hs[5]) {
-				want := []string{"dense: " + name + " during Refresh, Clear, CreateAt, Grow, SortFunc, Trim, WriteTo or OnMove", "functions"}
+				want := []string{"dense: " + name + " during Refresh, Clear, Clone, CreateAt, Grow, SortFunc, Trim, WriteTo or OnMove", "functions"}
 				testkit.RequirePanicText(t, call, want...) // calls it on another goroutine
 				require.Contains(t, testkit.Recovered(call), want[0])
 			}
@@ -120,7 +121,7 @@ func TestLookThatOutlivesOnDestroyPanics(t *testing.T) {
 	}})
 	s.Kill(fill(t, s, 3)[1])
 	s.Refresh()
-	testkit.RequirePanicText(t, func() { next() }, "dense: Refresh, Clear, CreateAt, Grow, SortFunc, Trim, WriteTo or OnMove was called during All")
+	testkit.RequirePanicText(t, func() { next() }, "dense: Refresh, Clear, Clone, CreateAt, Grow, SortFunc, Trim, WriteTo or OnMove was called during All")
 }
 
 // TestRefreshInALoopPanics: the loop detects it at its next step or at its end.
@@ -135,7 +136,7 @@ func TestRefreshInALoopPanics(t *testing.T) {
 					break
 				}
 			}
-		}, "dense: Refresh, Clear, CreateAt, Grow, SortFunc, Trim, WriteTo or OnMove was called during All")
+		}, "dense: Refresh, Clear, Clone, CreateAt, Grow, SortFunc, Trim, WriteTo or OnMove was called during All")
 		require.NoError(t, dense.Check(s))
 	}
 }

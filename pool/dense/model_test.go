@@ -719,20 +719,9 @@ func (mc *machine) step() {
 // snapshot goes on with a copy of the store. With Origin, it must issue the handles that the
 // original does, and else none of them.
 func (mc *machine) snapshot() {
-	var b bytes.Buffer
-	n, err := mc.s.WriteTo(&b)
-	if len(mc.items) > mc.joined || slices.ContainsFunc(mc.items, func(it item) bool { return it.dead }) {
-		if err == nil || b.Len() > 0 {
-			mc.fatalf("WriteTo during a phase: %d bytes, %v", b.Len(), err)
-		}
+	c := mc.copied()
+	if c == nil {
 		return
-	}
-	if err != nil || n != int64(b.Len()) {
-		mc.fatalf("WriteTo: %d of %d bytes, %v", n, b.Len(), err)
-	}
-	c, err := dense.ReadFrom(&b, &mc.opts.Options)
-	if err != nil {
-		mc.fatalf("ReadFrom: %v", err)
 	}
 	var hs []handle
 	for range min(mc.choose(40), mc.limit()-len(mc.items)) {
@@ -765,6 +754,35 @@ func (mc *machine) snapshot() {
 		}
 		mc.done["snapshot of a mirror"]++
 	}
+}
+
+// copied returns a copy, by a snapshot or by Clone, or nil during a phase.
+func (mc *machine) copied() (c *dense.Store[int]) {
+	inPhase := len(mc.items) > mc.joined || slices.ContainsFunc(mc.items, func(it item) bool { return it.dead })
+	var err error
+	how := mc.choose(4)
+	switch how {
+	case 0:
+		c, err = mc.s.Clone(&mc.opts.Options, nil)
+	case 1:
+		c, err = mc.s.Clone(&mc.opts.Options, func(dst, src *int) { *dst += *src })
+	default:
+		var b bytes.Buffer
+		var n int64
+		if n, err = mc.s.WriteTo(&b); n != int64(b.Len()) || err != nil && n > 0 {
+			mc.fatalf("WriteTo: %d of %d bytes, %v", n, b.Len(), err)
+		}
+		if err == nil {
+			c, err = dense.ReadFrom(&b, &mc.opts.Options)
+		}
+	}
+	if inPhase != (err != nil) {
+		mc.fatalf("a copy, during a phase: %v: %v", inPhase, err)
+	}
+	if !inPhase && how < 2 {
+		mc.done["Clone"]++
+	}
+	return c
 }
 
 // runAll runs steps while more returns true, and then destroys everything.
@@ -817,7 +835,7 @@ func stream(t testing.TB, which int, choose func(n int) int, more func() bool) m
 func TestOperationsMatchModel(t *testing.T) {
 	testkit.MatchModel(t, len(modelConfigs()), 1, max(600, testkit.Long(3000)), stream, 10,
 		"Create", "refused", "Kill", "Kill, created", "Kill, refused", "alive", "dead", "Refresh", "Refresh, exit: false", "Refresh, exit: true", "Grow", "Clear", "exhausted",
-		"snapshot", "snapshot of a mirror", "Trim", "SortFunc", "SortFunc, panic", "OnMove", "OnMove, new", "OnMove, gone", "OnMove, panic",
+		"snapshot", "snapshot of a mirror", "Clone", "Trim", "SortFunc", "SortFunc, panic", "OnMove", "OnMove, new", "OnMove, gone", "OnMove, panic",
 		"CreateFunc", "CreateFunc, panic", "CreateFunc, exit", "DeleteFunc, panic: false", "DeleteFunc, panic: true",
 		"CreateAt", "CreateAt, far", "CreateAt, before Origin", "CreateAt, "+dense.ErrHandle.Error(), "CreateAt, "+dense.ErrLive.Error(),
 		"CreateAt, "+dense.ErrStale.Error())

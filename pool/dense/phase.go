@@ -95,7 +95,7 @@ func (p *phase) let(f func()) {
 }
 
 // alone lists the calls that use begin and end.
-const alone = "Refresh, Clear, CreateAt, Grow, SortFunc, Trim, WriteTo or OnMove"
+const alone = "Refresh, Clear, Clone, CreateAt, Grow, SortFunc, Trim, WriteTo or OnMove"
 
 // refuse panics for a call outside a phase. Like overlapped it is not inlined, so that a look-up does
 // not make a frame for the text.

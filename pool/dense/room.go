@@ -134,14 +134,7 @@ func (d *room[T]) resized(n, m, taken, used int, z *sizes) *room[T] {
 	slots := d.slots
 	if m != len(slots) {
 		slots = make([]slot, m)
-		has := copy(slots, d.slots)
-		for k := 0; has < used; k++ {
-			c := d.slotsBeyond.all[k].Load()
-			if c == nil {
-				break // only after a call overlapped a Refresh
-			}
-			has += copy(slots[has:used], *c)
-		}
+		d.copySlots(slots[:min(used, m)])
 	}
 	to := makeRoom[T](n, slots, z)
 	for first, c := range d.parts(taken) {

@@ -299,7 +299,7 @@ func (l *loader[T]) finish() {
 	}
 	slices.Reverse(l.waiting)
 	s.wait(l.waiting)
-	s.alive, s.base, s.used = len(l.values), len(l.values), len(slots)
+	s.alive, s.base, s.used = len(l.room.values), len(l.room.values), len(slots)
 	s.exhausted = s.used - s.alive - s.waits
 	s.bound()
 	s.tail.Store(uint64(s.alive))
