@@ -62,13 +62,14 @@ var everyChange = []func(*table.Table[int, pair]){
 	func(tb *table.Table[int, pair]) { tb.Clear() },
 	func(tb *table.Table[int, pair]) { tb.Trim() },
 	func(tb *table.Table[int, pair]) { _, _ = tb.ReadFrom(new(bytes.Reader)) },
+	func(tb *table.Table[int, pair]) { tb.CloneFrom(table.Must[int, pair](table.AoS), nil) },
 	func(tb *table.Table[int, pair]) { tb.Grow(1 << 20) },
 	func(tb *table.Table[int, pair]) { tb.OnMove(func(int, table.Index, table.Index) {}) },
 	func(tb *table.Table[int, pair]) { tb.OnDead(func(int, pair) {}) },
 }
 
 func TestZeroTable(t *testing.T) {
-	for _, use := range append(everyChange, func(tb *table.Table[int, pair]) { tb.Lookup(1) }) {
+	for _, use := range append(everyChange, func(tb *table.Table[int, pair]) { tb.Lookup(1) }, func(tb *table.Table[int, pair]) { tb.Clone(nil) }) {
 		requirePanicText(t, func() { use(&table.Table[int, pair]{}) }, "use of a zero Table; make one with New or ForHandles")
 	}
 }

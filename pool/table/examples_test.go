@@ -268,6 +268,28 @@ func ExampleTable_ReadFrom() {
 	// Output: <nil> [S E M] 0.04
 }
 
+func ExampleTable_Clone() {
+	t := bodies()
+	frame := t.Clone(nil)
+	t.Remove("E")
+	fmt.Println(t.Keys(), frame.Keys())
+	// Output: [S M] [S E M]
+}
+
+// A pool and a table for its handles are cloned: the handles stay valid, and name the same in both.
+func ExampleTable_CloneFrom() {
+	p, notes := annotated()
+	h := notes.Keys()[2]
+	q, err := p.Clone(nil, nil)
+	frame := table.MustForHandles[string, struct{ Text string }](q, table.SoA)
+	frame.CloneFrom(notes, nil)
+	p.Remove(h)
+
+	note, ok := frame.Get(h)
+	fmt.Println(note.Text, ok, notes.Lookup(h).IsSet(), err)
+	// Output: note on c true false <nil>
+}
+
 // Bodies had no name.
 func ExampleReadFromFunc() {
 	type nameless struct{ Mass float64 }

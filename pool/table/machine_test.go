@@ -102,6 +102,7 @@ type machine[K comparable] struct {
 	choose     func(n int) int
 	add        *K // if it is not nil, the next step adds it
 	lastID     uint64
+	kept       *table.Table[K, record] // the last clone
 	done       map[string]int
 }
 
@@ -176,7 +177,7 @@ func (mc *machine[K]) draw(batch bool) *drawn[K] {
 
 // step runs one operation, and compares what it returned, and what it left.
 func (mc *machine[K]) step() {
-	n := mc.choose(len(mc.operations) + 4)
+	n := mc.choose(len(mc.operations) + 5)
 	if mc.add != nil {
 		n = 0 // Add
 	}
@@ -192,6 +193,9 @@ func (mc *machine[K]) step() {
 		return
 	case 3:
 		mc.sort()
+		return
+	case 4:
+		mc.clone()
 		return
 	}
 	o := mc.operations[n]
@@ -270,6 +274,50 @@ func (mc *machine[K]) trim() {
 		require.Equal(mc.t, grown.Allocated(), s.Allocated())
 		require.Equal(mc.t, grown.Pages(), s.Pages())
 		require.Zero(mc.t, s.Trim())
+	}
+}
+
+// clone compares clones with what the model has, but for the keys that are dead, and so does a table that is
+// used again.
+func (mc *machine[K]) clone() {
+	var keys []K
+	var ids []uint64
+	for i, k := range mc.m.keys {
+		if mc.m.live(k) {
+			keys, ids = append(keys, k), append(ids, mc.m.ids[i])
+		}
+	}
+	var copyRecord func(dst, src *record)
+	if mc.choose(2) == 0 {
+		copyRecord = func(dst, src *record) {
+			require.Equal(mc.t, record{}, *dst)
+			*dst = *src
+		}
+	}
+	for j, s := range mc.sides {
+		clone := s.Clone(copyRecord)
+		if mc.kept == nil {
+			mc.kept = s.Clone(nil)
+		}
+		mc.kept.CloneFrom(mc.sides[(j+mc.choose(2))%len(mc.sides)].Table, copyRecord) // in either layout
+		for _, c := range []*table.Table[K, record]{clone, mc.kept} {
+			if !slices.Equal(c.Keys(), keys) {
+				mc.t.Fatalf("%v: the clone has keys %v, want %v", c.Layout(), c.Keys(), keys)
+			}
+			for i, k := range keys {
+				r, ok := c.GetAt(table.Index(i))
+				if d := r.differs(ids[i]); d != "" || !ok || mc.m.live(k) && c.Lookup(k) != table.Index(i) {
+					mc.t.Fatalf("%v: the clone has %v at %d, %v: %s", c.Layout(), k, c.Lookup(k), ok, d)
+				}
+			}
+			if len(keys) > 0 {
+				c.RemoveAt(0) // s keeps it
+			}
+		}
+	}
+	mc.done["Clone"]++
+	if len(keys) < len(mc.m.keys) {
+		mc.done["Clone without the dead"]++
 	}
 }
 
@@ -495,7 +543,7 @@ func stream(t testing.TB, which int, choose func(int) int, more func() bool) map
 // operations, whatever the keys are. Collections meanwhile find every pointer.
 func TestOperationsMatchModel(t *testing.T) {
 	defer testkit.Collect()()
-	must := []string{"growth", "replaced", "died", "SortFunc, panic: false", "SortFunc, panic: true"}
+	must := []string{"growth", "replaced", "died", "SortFunc, panic: false", "SortFunc, panic: true", "Clone", "Clone without the dead"}
 	for _, o := range operations[int]() {
 		must = append(must, o.name+" true", o.name+" false")
 	}

@@ -360,6 +360,17 @@ func (c *column) wipe(n int) {
 	}
 }
 
+// copyFrom copies the first n elements of another column of the same type.
+func (c *column) copyFrom(from *column, n int) {
+	switch {
+	case n == 0:
+	case c.how <= byBytes: // Slice below allocates
+		copy(unsafe.Slice((*byte)(c.base), uintptr(n)*c.size), unsafe.Slice((*byte)(from.base), uintptr(n)*c.size))
+	default:
+		reflect.Copy(c.block, from.block.Slice(0, n))
+	}
+}
+
 // elements returns the first n elements of c, whose type is E.
 func elements[E any](c *column, n int) []E { return unsafe.Slice((*E)(c.base), n) }
 

@@ -69,7 +69,7 @@ func (t *Table[K, R]) RemoveDead() int {
 // OnDead registers f, for programs that must end what a record has, such as a buffer or a sound, when the value
 // that its handle named is gone. It returns a function that takes f back. The table calls f with a copy of the
 // record of a dead handle k that [Table.Add], AddOrSet or AddBatch has replaced, or [Table.RemoveDead] removed.
-// It does not call f for what the caller removes itself: by RemoveAt, DeleteFunc, Clear or ReadFrom.
+// It does not call f for what the caller removes itself: by RemoveAt, DeleteFunc, Clear, ReadFrom or CloneFrom.
 //
 // Functions run in the order of registration, after the OnMove functions. As these, f may read the table and
 // Set records; any other change panics. If f panics, later functions are not called for this record, RemoveDead
@@ -126,13 +126,18 @@ func (t *Table[K, R]) removeIf(del func(k K, i Index) bool) (n int) {
 func (t *Table[K, R]) Clear() int {
 	t.change()
 	n := t.rows.n
+	t.clear()
+	return n
+}
+
+// clear is Clear of a table that may be changed.
+func (t *Table[K, R]) clear() {
 	t.index.clear(t.keys)
 	for c := range t.rows.all {
-		c.wipe(n)
+		c.wipe(t.rows.n)
 	}
 	t.keys = t.keys[:0]
 	t.rows.n = 0
-	return n
 }
 
 // OnMove registers f, for programs that keep an Index, and returns a function that takes f back.

@@ -113,6 +113,8 @@ func testCopy[K comparable](t *testing.T, l table.Layout, n int, key func(i int)
 		require.Equal(t, r.ID, *ids.At(c.Lookup(k)), "a View from before")
 	}
 	require.True(t, bytes.Equal(b, written(t, c)), "the bytes should be the same")
+	c.CloneFrom(tb, nil)
+	require.True(t, bytes.Equal(b, written(t, c)), "a clone should be what a snapshot is")
 	require.EqualValues(t, n, c.Add(key(-1), savedOf(1)))
 	require.EqualValues(t, n, ids.Len()-1)
 }

@@ -16,7 +16,7 @@ import (
 //
 // Any number of goroutines may read a table at once. One goroutine may change it while none
 // reads. These change it: Add, AddOrSet, AddBatch, Remove, RemoveAt, RemoveDead, DeleteFunc, Clear, Set,
-// SetAt, SortFunc, Grow, Trim, ReadFrom, OnMove and OnDead. A write through a [View] changes only its field, so
+// SetAt, SortFunc, Grow, Trim, ReadFrom, CloneFrom, OnMove and OnDead. A write through a [View] changes only its field, so
 // goroutines may write to different columns, or to parts of one, in parallel.
 //
 // [New], [ForHandles] and [ForLive] return a Table. A zero Table panics when a record is added or looked up.
@@ -28,7 +28,7 @@ type Table[K comparable, R any] struct {
 	index   index[K]
 	moves   moves.Functions[K, Index]
 	deaths  moves.List[func(k K, r R)]
-	calling string // the method whose function is running: OnMove, OnDead, DeleteFunc or SortFunc; or empty
+	calling string // the method whose function is running: OnMove, OnDead, DeleteFunc, SortFunc or CloneFrom; or empty
 }
 
 // index finds rows by their keys: hashed for any K, slots for handles.
