@@ -15,19 +15,25 @@ import (
 	"coatcheck/shard/slots"
 )
 
-// BenchmarkClone clones pools of values that have 16 bytes. The baseline is a copy of as many slots.
+// BenchmarkClone clones pools of values that have 16 or 64 bytes. The baselines are a copy of as many slots, and a
+// snapshot that is written to memory and read.
 func BenchmarkClone(b *testing.B) {
+	b.Run("size=16", benchmarkClone[[2]uint64])
+	b.Run("size=64", benchmarkClone[[8]uint64])
+}
+
+func benchmarkClone[T any](b *testing.B) {
 	const n = 100_000
-	list := make([]slots.Slot[[2]uint64], n)
+	list := make([]slots.Slot[T], n)
 	b.Run("impl=slice", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			_ = slices.Clone(list)
 		}
 	})
-	for _, o := range []pool.Options[[2]uint64]{{}, {Origin: 1, Shards: 1}} {
+	for _, o := range []pool.Options[T]{{}, {Origin: 1, Shards: 1}} {
 		p := pool.Must(&o)
-		testkit.Fill(b, p, n, func(i int) [2]uint64 { return [2]uint64{uint64(i)} })
+		testkit.Fill(b, p, n, func(int) (v T) { return v })
 		b.Run(fmt.Sprint("impl=pool/Origin=", o.Origin), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
