@@ -30,7 +30,7 @@ func blocking(info *types.Info, call *ast.CallExpr, fn *types.Func, name string)
 	case "net":
 		return begins("Dial", "Accept", "Lookup") || fn.Name() == "Read" || fn.Name() == "Write"
 	case "database/sql":
-		return begins("Query", "Exec", "Begin", "Ping") || fn.Name() == "Commit"
+		return begins("Query", "Exec", "Begin", "Ping", "Prepare", "Next") || fn.Name() == "Commit" || fn.Name() == "Rollback"
 	case "io": // ReadFull, ReadAll or Copy of a connection
 		return fn.Signature().Recv() == nil && slices.ContainsFunc(call.Args, func(a ast.Expr) bool {
 			t := info.TypeOf(a)

@@ -3,6 +3,7 @@ package block
 
 import (
 	"context"
+	"database/sql"
 	"net"
 	"net/http"
 	"sync"
@@ -36,6 +37,23 @@ func underAGuard(p p, h h, ch chan int, c net.Conn, wg *sync.WaitGroup, ctx cont
 	}
 	for range ch { // want `a loop over a channel may block`
 	}
+}
+
+func onTheNetwork(p p, h h, db *sql.DB, tx *sql.Tx, rows *sql.Rows, client *http.Client, rq *http.Request, ctx context.Context) {
+	g := p.Pin()
+	defer g.Unpin()
+	g.Pointer(h)
+	_, _ = db.QueryContext(ctx, "") // want `database/sql.DB.QueryContext may block`
+	_ = db.QueryRow("")             // want `database/sql.DB.QueryRow may block`
+	_, _ = db.Exec("")              // want `database/sql.DB.Exec may block`
+	_, _ = db.Prepare("")           // want `database/sql.DB.Prepare may block`
+	_ = db.Ping()                   // want `database/sql.DB.Ping may block`
+	_, _ = db.Begin()               // want `database/sql.DB.Begin may block`
+	_ = rows.Next()                 // want `database/sql.Rows.Next may block`
+	_ = tx.Commit()                 // want `database/sql.Tx.Commit may block`
+	_ = tx.Rollback()               // want `database/sql.Tx.Rollback may block`
+	_, _ = client.Do(rq)            // want `net/http.Client.Do may block`
+	_, _ = net.Dial("tcp", "")      // want `net.Dial may block`
 }
 
 func inALoop(p p, ch chan int) {

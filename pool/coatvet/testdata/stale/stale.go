@@ -158,8 +158,10 @@ func inAClosure(p p, h h) func() int {
 
 func cleanup(p p, h h) {
 	v, _ := p.Pointer(h)
-	runtime.SetFinalizer(v, nil) // want `runtime.SetFinalizer does not work on a value in a pool`
-	_ = weak.Make(v)             // want `weak.Make does not work on a value in a pool`
+	runtime.SetFinalizer(v, nil)              // want `coatstale: runtime.SetFinalizer does not work on a value in a pool, which shares its memory with others: use Options.OnRemove or a Pool\[\*T\]`
+	runtime.AddCleanup(v, func(int) {}, 1)    // want `runtime.AddCleanup does not work on a value in a pool`
+	runtime.AddCleanup(&v.N, func(int) {}, 1) // want `runtime.AddCleanup does not work on a value in a pool`
+	_ = weak.Make(v)                          // want `weak.Make does not work on a value in a pool`
 }
 
 type buffer struct{ b []byte }
