@@ -72,8 +72,8 @@ type Domain struct {
 	mask     atom.Uint32
 	rowLimit uint32 // cells of the longest row; 0 in a zero Domain
 
-	// meets counts pins that met, and met is when it was last a multiple of meetings, in nanoseconds
-	// of now.
+	// meets counts pins that met. The field meetings is when that was last a multiple of the constant, in
+	// nanoseconds of now.
 	//
 	//	writers and readers  meet
 	meets    atom.Uint32

@@ -49,7 +49,8 @@ func (p *Pool[T]) get(h Handle[T]) (v T, ok bool) {
 		if s.Word.Load() == uint64(h) { // observes (P1)
 			atom.Between()
 			// Until the second load of the word, v may be torn, and must not be used (L12).
-			// The load returns h only if the slot was h's all the while.
+			// The load returns h only if the slot was h's all the while. With one look, or if the second asks
+			// only whether the slot is live, v may be of another life.
 			v = s.Value
 			atom.FenceLoads()
 			if s.Word.Load() == uint64(h) {

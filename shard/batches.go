@@ -127,7 +127,7 @@ func (l *batches) findLast(c *batch) {
 }
 
 // turn puts the slots of a queue's batch into the order in which they were removed. A seal finds them in the
-// opposite one.
+// opposite one. It turns all: if a batch passed as far as it was turned, its last slots would go before the first.
 func (l *batches) turn(c *batch) {
 	if !l.arena.FIFO || c.turned {
 		return

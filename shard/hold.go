@@ -97,6 +97,9 @@ func (h *holds) raise(k Hold) {
 
 // Drop ends a hold. The last Drop of a parked slot sends the slot back to limbo. It does not
 // reclaim the slot itself. It costs two locked instructions.
+//
+// The wrong version takes a count that comes to zero for the ownership. A hold that comes too late raises the
+// count and drops it again, and the slot has two owners.
 func (a *Arena) Drop(k Hold) {
 	last := k.count.Add(^uint32(0)) == slots.Parked
 	// Success makes the caller the slot's owner (I1). Failure means that a late hold has

@@ -154,7 +154,7 @@ func (r *round) passAsItIs() {
 	}
 }
 
-// refuse is run for an insertion that would be refused, which holds all locks: it looks at every slot
+// refuse is reclaim for an insertion that would be refused, which holds all locks: it looks at every slot
 // that waits and may have passed. It looks only at slots that were sealed before the scan that found
 // pins.
 func (r *round) refuse(s, target *shard, pins epoch.Pins) {
@@ -269,7 +269,7 @@ func (r *round) passSlots(c *slots.Chain, asIs bool) {
 type delivery struct {
 	source    *shard
 	homeShard *shard // gets the slots of which it is the home, or all
-	sorts     bool   // slots with another home stay in from
+	sorts     bool   // slots with another home stay in source
 	home      slots.Chain
 	otherHome slots.Chain
 }
@@ -299,7 +299,7 @@ func (d *delivery) add(slot *slots.Hook, i uint32, word uint64) {
 }
 
 // deliver publishes what was gathered to the freelists. Slots for a queue come behind those that
-// are ready. The caller holds the lock of from.
+// are ready. The caller holds the lock of source.
 func (d *delivery) deliver() {
 	s := d.source
 	switch {

@@ -105,6 +105,9 @@ func (c *recycler) renew(slot *slots.Hook) {
 // next reports whether a slot is the caller's, or else parked, and whether it has another life. If it
 // has none, and is the caller's, it is exhausted from now on. It returns the word of a slot that is the
 // caller's.
+//
+// The wrong version exhausts a slot before it asks for holders. Then nobody calls its Reset after the last Drop, and
+// its memory keeps what the value refers to.
 func (c *recycler) next(slot *slots.Hook, i uint32, word uint64) (now uint64, owned, reusable bool) {
 	a := c.arena
 	if c.asksHolds && a.park(a.Table.Pages(), i) {

@@ -129,7 +129,8 @@ func (d *verdict) takeLocked(s *shard) {
 // refuseLocked reclaims all that has passed. If that gives no slot, it returns why there is none.
 // It returns nil if the caller has a slot, or must look again.
 //
-// One scan serves all shards, since each is sealed before it.
+// One scan serves all shards, since each is sealed before it. With a scan for each shard, 64 shards would look at
+// what may be thousands of guards 64 times.
 func (d *verdict) refuseLocked(s *shard) error {
 	a := s.arena
 	if spent, _ := a.Table.Spent(); uint64(spent) >= a.Slots {

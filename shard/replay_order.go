@@ -15,6 +15,9 @@ import (
 // would have found it in the original. When a shard scans depends on what was paid, and on how many guards
 // the last scan found, so the snapshot has these too.
 //
+// The naive snapshot first reclaims all that waits: a program that saves then goes on otherwise than one that does
+// not. Or it sorts what is vacant by index: of 48 handles none agrees.
+//
 // Stamps are kept as ages, in epochs. The copy has a Domain of its own, which begins anew. Only the
 // order of stamps decides anything, and whether two are equal. So the copy takes one new
 // stamp for each distinct age, the oldest first. All its guards are younger.

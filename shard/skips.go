@@ -9,7 +9,9 @@ import "coatcheck/shard/slots"
 // comes after it knows of skips, and a removal tells by its handle whether there may be any.
 //
 // The wrong version asks each slot that is reclaimed. One value of the file then makes each pair of an
-// insertion and a removal, of whatever slots, take 1.7 times as long.
+// insertion and a removal, of whatever slots, take 1.7 times as long. And one number serves all slots. With a number
+// drawn for each, two copies of a million slots collide in some; and to begin above the greatest generation of all
+// costs each slot the lives of the one that was used most.
 
 // LeastSkip is the least number of lives that a restored slot skips, if a SkipShare-th of all its
 // lives is more. If a slot was reused fewer times than that after the snapshot, none of those handles is

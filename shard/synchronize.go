@@ -13,7 +13,9 @@ import (
 // epoch. So slots that are removed later have other stamps, come into other batches, and do not put the
 // goal off (L13).
 //
-// The naive goal is that nothing waits any more. Other goroutines go on removing.
+// The naive goal is that nothing waits any more. Other goroutines go on removing. Nor can a goal be a number of
+// slots, since some leave from the middle, or come back from a Reset that failed; nor a stamp, since others go on
+// removing in the same epoch.
 type goal struct {
 	shard  *shard
 	set    bool   // and not ended

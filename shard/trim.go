@@ -76,7 +76,7 @@ func newTrimmer(a *Arena) trimmer {
 	return trimmer{arena: a, taken: taken{pages: a.Table.Pages(), fifo: a.FIFO}}
 }
 
-// run takes what the shards have, gives up pages, and returns how many bytes that frees.
+// trim takes what the shards have, gives up pages, and returns how many bytes that frees.
 func (t *trimmer) trim() int64 {
 	a := t.arena
 	a.verdicts.mu.Lock()
@@ -150,7 +150,7 @@ func (t *trimmer) page(i uint32) *found {
 }
 
 // whole returns the pages to be given up, which are those whose slots the trimmer has all, and
-// how many slots they have.
+// how many slots they have. A page of which one unit is in use stays: the values of that unit would be lost.
 func (t *trimmer) whole() (gone []slots.Decommitted, count uint32) {
 	for m := range t.pages.Pages {
 		if f := t.page(m.FirstSlot); f != nil && f.got == m.N {

@@ -20,6 +20,10 @@ import (
 // then looks. Whatever makes a slot free first puts it where a look finds it, and then asks
 // whether a call sleeps. One of the two sees the other (L15).
 //
+// The announcement has full order: a release store may be seen only after the look. And a call that leaves passes its
+// turn on. In the naive queue each removal wakes one call, and a call that leaves with its wake-up leaves the next
+// one asleep.
+//
 // The end of a guard wakes no call: Unpin would pay for it. A call that waits for guards looks
 // again after pauses, and so does every one in an arena without stampPerSlot, whose removals do
 // not ask.

@@ -27,7 +27,8 @@ import (
 // goroutine that takes a slot from a list loads the table after the list.
 //
 // The wrong version lets a guard keep the table that it found when it was pinned: it would not
-// see values in a page that comes back meanwhile.
+// see values in a page that comes back meanwhile. Another one lets a page rest for a grace period before it comes
+// back: a forgotten guard would make a pool with a Capacity full.
 //
 // A gap is a run of pages without memory, between pages with memory or to the end. Loops over all slots
 // step over it at once (PageTable.Strip). So after a peak they cost what the slots with memory cost.

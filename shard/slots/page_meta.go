@@ -149,7 +149,7 @@ func (t *Table) UnmarkMoved(i uint32) bool {
 type holders struct {
 	// count has a word for each slot: how many holders it has, and whether it is parked.
 	//
-	//	writers  the holders, by adding; the Youngest of them, and the reclaimer that parks the Slot, by
+	//	writers  the holders, by adding; the last of them, and the reclaimer that parks the slot, by
 	//	         compare-and-swap (hold.go of package shard)
 	//	readers  the reclaimer
 	//	moves    n → n+1, n → n−1, n → n|parked for n > 0, 0|parked → 0

@@ -84,7 +84,7 @@ func Reborn(h uint64) uint64 { return h + 2*GenerationStep }
 type Hook struct {
 	// Word is generation | index or link.
 	//
-	//	writers  the Slot's owner; the goroutine that unlinks it, by compare-and-swap (I1)
+	//	writers  the slot's owner; the goroutine that unlinks it, by compare-and-swap (I1)
 	//	readers  any holder of a handle
 	//	moves    vacant → live → retired or vacant; the generation grows (I2)
 	//	orders   the store of a live word publishes the value (P1)

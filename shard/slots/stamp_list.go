@@ -2,7 +2,7 @@ package slots
 
 // StampList is a list of what waits for grace periods, in the order of the stamps. So what has
 // expired is always a prefix, and one comparison tells whether there is any. A shard's backlog
-// and a magazine's bag are timelines.
+// and the parts of a magazine's bag are in such lists.
 //
 // Its zero value is empty. Its owner synchronizes.
 type StampList[B any] struct {

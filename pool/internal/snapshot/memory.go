@@ -15,7 +15,8 @@ import (
 // double as the pool does, and so do regions; large ones have as many slots as the largest pages.
 //
 // The wrong version pays for the pages of the original. With a Capacity these are smaller than those of a copy
-// without.
+// without. Another one bounds the slots of a record: one value makes a page, and a vacant record comes before it. Nor
+// can a reader refuse what is sparse, since pools are.
 
 const (
 	// WrittenShare is how many bytes of memory a byte of a snapshot pays for when it is written. With a larger
