@@ -3,8 +3,16 @@
 //
 // A type that encodes itself does so (own.go). One whose values all have encodings of one length is
 // encoded as by encoding/binary (fixed.go). Any other is encoded by its parts (parts.go has the
-// format, number.go that of numbers, encode.go and decode.go the code). A type that would silently lose something is refused, unless it
-// says that it may lose it: by the tag `coatcheck:"-"` of a field.
+// format, number.go that of numbers, encode.go and decode.go the code).
+//
+// A type that would silently lose something is refused, unless it says that it may lose it: by the tag
+// `coatcheck:"-"` of a field. The error names the part: an unexported field of a type without MarshalBinary, a
+// channel, function, interface, uintptr or unsafe.Pointer, a pointer in the key of a map, or a type with only one of
+// MarshalBinary and UnmarshalBinary, or with those of an embedded field. A key of a map that is not of numbers or a
+// string is read back when it is written, and must be equal. A value to which two pointers point is written twice.
+//
+// Not encoding/gob: that allocates what a length says before it has the bytes, and descends as deep as its input says.
+// The price is that there are no interfaces.
 //
 // Input may be hostile. A decoder returns an error and does not panic, and it allocates
 // in proportion to the bytes that it has read.
