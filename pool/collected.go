@@ -13,6 +13,8 @@ import "runtime"
 //
 // On Go 1.24 cleanups run on the goroutine of finalizers, so there a program's finalizer must not block.
 //
+// The price is 8 allocations for 63 Reservations instead of 4, and 3 small ones a cycle for a pool with a sentinel.
+//
 // dropped must not refer to the owner, nor strongly to what may refer to it, or that stays reachable. It must bear
 // two calls at once, and calls for other owners beside them. It must not block nor run user code: a program's
 // other finalizers and cleanups wait for it, and a panic would end the program.

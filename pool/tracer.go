@@ -17,7 +17,8 @@ import (
 // A tracer records who pinned guards and who holds Refs, of one in so many, for a pool with
 // Options.TraceGuards. Others have none, and pay nothing: a traced pin takes the slow half of
 // epoch's Pin, where the hook is, and a traced Ref has another state, which Release finds after it
-// has failed to find the usual one.
+// has failed to find the usual one. A pin with its Unpin takes 20 ns instead of 7, and 3 µs more when recorded (AMD
+// family 26, model 2; BenchmarkTraceGuards).
 //
 // Unpin tells nobody. The tracer asks the guard's cell instead, before it reports, and when it has
 // recorded twice as many as were pinned when it asked last.

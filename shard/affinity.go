@@ -31,7 +31,8 @@ import (
 //
 // A slot has a home: the shard that took it last for an insertion. Wherever slots were removed, a
 // reclaimer sends a batch of them to the home of the first. Slots of that batch whose home is a
-// third shard stay here. The naive way leaves slots with the remover. The shard that runs out then
+// third shard stay here. That would be wrong where pages should stay near a processor (NUMA), or values have 32 KiB.
+// The naive way leaves slots with the remover. The shard that runs out then
 // takes them back one by one, neither shard has a batch to reclaim, and the slots of a cache line
 // end up in several shards. On 16 processors that halved the speed of all insertions and removals.
 
