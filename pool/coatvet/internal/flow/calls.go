@@ -76,6 +76,7 @@ func (w *walk) otherCall(call *ast.CallExpr, silent bool) {
 		}
 	}
 	helper := w.helper(call)
+	w.builds(call)
 	w.expr(call.Fun, silent)
 	for i, a := range call.Args {
 		v := w.variable(pointee(a))
@@ -158,5 +159,32 @@ func (w *walk) blocks(pos token.Pos, what string, silent bool) {
 	clear(w.s.removable) // the goroutines may have been waited for
 	if pinner := w.pinnedBy(); pinner != "" {
 		w.report(Block, pos, "%s may block while %s pins the pool, so no removed slot is used again: unpin before, or use Hold", what, pinner)
+	}
+}
+
+// builds reports a function value that gets the memory of a Reservation, if nothing cancels that when the
+// function panics: it is the caller's, which cannot know.
+func (w *walk) builds(call *ast.CallExpr) {
+	f := w.variable(call.Fun)
+	if f == nil || f.IsField() {
+		return
+	}
+	if _, ok := f.Type().Underlying().(*types.Signature); !ok || w.literals[f] != nil {
+		return
+	}
+	for _, a := range call.Args {
+		inner, ok := ast.Unparen(a).(*ast.CallExpr)
+		if !ok {
+			continue
+		}
+		c := api.CallOf(w.info, inner)
+		if c.Type != "Reservation" || c.Name != "Pointer" {
+			continue
+		}
+		if v := w.variable(c.Recv); v != nil {
+			if r := w.s.resources[v]; r.opened.IsValid() && !r.deferred && !r.handed && !r.param {
+				w.report(Lost, call.Pos(), "the Reservation %s stays open if %s panics: cancel it in a deferred call, or call InsertFunc", v.Name(), f.Name())
+			}
+		}
 	}
 }

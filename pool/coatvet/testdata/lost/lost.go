@@ -277,3 +277,13 @@ func goroutines(p p, hs []h) {
 	wg.Wait()
 	g.Unpin()
 }
+
+func built(p p, init func(*thing)) error {
+	r, err := p.Reserve()
+	if err != nil {
+		return err
+	}
+	init(r.Pointer()) // want `coatlost: the Reservation r stays open if init panics: cancel it in a deferred call, or call InsertFunc`
+	r.Commit()
+	return nil
+}

@@ -322,3 +322,31 @@ func fatal(p p, h h) {
 	}
 	r.Release()
 }
+
+func builtSafely(p p, init func(*thing)) error {
+	r, err := p.Reserve()
+	if err != nil {
+		return err
+	}
+	built := false
+	defer func() {
+		if !built {
+			r.Cancel()
+		}
+	}()
+	init(r.Pointer())
+	built = true
+	r.Commit()
+	return nil
+}
+
+func builtHere(p p, n int) error {
+	r, err := p.Reserve()
+	if err != nil {
+		return err
+	}
+	fill := func(v *thing) { v.N = n }
+	fill(r.Pointer())
+	r.Commit()
+	return nil
+}
