@@ -8,26 +8,21 @@ import (
 	"coatcheck/shard/slots"
 )
 
-// Clone returns a new pool with the same values under the same handles, with options as for [New]. It
-// promises what [ReadFrom] of a snapshot promises, without encoding, so T may be any type. nil opts
-// mean the defaults, not the original's. Origin must be 0 or the original's; other options may differ.
+// Clone returns a new pool with the same values under the same handles, with options as for [New].
+// Origin must be 0 or the original's. With Origin 0, neither pool accepts a handle that the other
+// issues from then on, but as [ReadFrom] says. With Origin set, both issue and accept equal
+// handles, so a game that rolls back keeps a clone of each frame.
 //
-// Clone calls copy once for each value, with dst at a zero T. nil stands for *dst = *src; then slices,
-// maps and pointers in values lead to what both pools share. copy may use the original, but must not
-// wait for it to reclaim. If copy panics, the panic continues, and the original is as it was.
+// Clone calls copy once for each value, with dst at a zero T. nil stands for *dst = *src; what
+// values point to is then shared. copy may use the original, but must not wait for it to reclaim.
+// If it panics, the panic continues, and the original is as it was. Clone calls no OnInsert.
 //
-// With Origin 0, both pools may go on, and neither accepts a handle that the other issues from then
-// on, unless by chance if a slot was reused 65,536 times or more. With Origin set, both issue and
-// accept equal handles, so a game that rolls back keeps a clone of each frame.
+// Other goroutines may use the original meanwhile, but must not change a live value without a mutex
+// that copy locks. A value that comes or goes meanwhile may be in the clone. A handle in a value
+// never names another value there.
 //
-// Other goroutines may use the original meanwhile, but those that write to a live value must
-// synchronize with Clone: copy may lock a mutex in T. A value that lives during the whole call is in the
-// clone; one that comes or goes may be. A handle in a value never names another value there. Clone
-// calls no OnInsert, and no Worker, Guard, Ref or Reservation leads to the clone.
-//
-// The error wraps ErrFull if the values exceed Capacity, or says which option is invalid. Clone takes
-// time and memory in proportion to the slots that have memory. It allocates pages, and nothing for
-// each value.
+// The error wraps ErrFull if the values exceed Capacity, or says which option is invalid. Clone
+// takes time and memory in proportion to the slots that have memory, and allocates pages alone.
 func (p *Pool[T]) Clone(opts *Options[T], copy func(dst, src *T)) (*Pool[T], error) {
 	p.pages()
 	pl, err := opts.plan()

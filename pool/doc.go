@@ -2,7 +2,7 @@
 // cannot dangle.
 //
 // A [Handle] names one value. Once the value is removed, the pool refuses the handle, even when
-// another value has its place, which is called a slot. So a coat check refuses an old ticket.
+// another value has its place, which is called a slot.
 //
 //	p := pool.Must[*Conn](nil)
 //	h, err := p.Insert(conn) // 64 bits, comparable, without pointers
@@ -25,8 +25,7 @@
 // mutex or atomics in T, even under Guards.
 //
 // Get, Take, Drain, WriteTo and Clone copy values without synchronization. If a field of a T changes
-// after its insertion, even an atomic one, such a copy is a data race. With the
-// build tag coatcheck_debug, copies of a mutex or an atomic are logged.
+// after its insertion, even an atomic one, such a copy is a data race.
 //
 // # Choosing
 //
@@ -40,33 +39,30 @@
 //   - The same handles after a restart: [Pool.WriteTo], beside all other calls, then [ReadFrom],
 //     or [ReadFromFunc] if the type of the values has changed.
 //   - The same handles in a copy in memory, to go back to an earlier state: [Pool.Clone].
-//   - Values side by side that come and go by phases: [coatcheck/pool/dense]. Records that loops
-//     read field by field, or that other pools' handles name: [coatcheck/pool/table]. A hierarchy:
-//     [coatcheck/pool/tree]. Creation and removal at the end of a frame: [coatcheck/pool/command].
-//   - Names for Go values in C, epoll, io_uring or shared memory: [coatcheck/pool/cgohandle].
-//     Numbers for requests that wait for an answer: [coatcheck/pool/pending]. Names of 16 or 32
-//     bits: [Handle.Index] and [Pool.At].
+//   - Values side by side: [coatcheck/pool/dense]. Records that loops read field by field:
+//     [coatcheck/pool/table]. A hierarchy: [coatcheck/pool/tree]. Commands for the end of a frame:
+//     [coatcheck/pool/command]. Names for C and the kernel: [coatcheck/pool/cgohandle]. Requests
+//     that wait for an answer: [coatcheck/pool/pending]. Names of 16 or 32 bits: [Pool.At].
 //
 // # Memory model
 //
-// In the terms of the Go memory model, the insertion of a value synchronizes before every
-// look-up and every loop that finds the value. The return of its Options.OnInsert synchronizes
-// before them too, and before its OnRemove, whose return synchronizes before the next use of the slot.
+// The insertion of a value synchronizes before every look-up and every loop that finds the value.
+// The return of its Options.OnInsert synchronizes before them too, and before its OnRemove, whose
+// return synchronizes before the next use of the slot.
 //
 // Insert, Remove, Take, Get, Contains and At are linearizable. Insert does not order your other
 // atomics: do not build "insert, then check closed" on it; take a mutex.
 //
 // # Memory
 //
-// A value lives in a page, an array of its pool. So a *T into the pool keeps the whole page
-// reachable, runtime.SetFinalizer does not accept it, and a cleanup of runtime.AddCleanup does not
-// run when the value is removed. A pool keeps its pages for the next peak, until [Pool.Trim].
+// A *T into the pool keeps a whole page of values reachable. runtime.SetFinalizer does not accept
+// it, and a cleanup of runtime.AddCleanup does not run when the value is removed. A pool keeps its
+// pages for the next peak, until [Pool.Trim].
 //
 // # Testing and monitoring
 //
 // Package [coatcheck/pool/pooltest] fails a test that leaves something in a pool. With the
 // build tag coatcheck_debug, a pool records the stacks of the calls that use it, and panics if a
-// value was written to after its slot was reclaimed, or if two goroutines use a Worker at once.
-// Package [coatcheck/pool/poolhttp] shows [Pool.Stats], and module coatcheck/pool/metrics exports
-// them.
+// value was written to too late, or if two goroutines use a Worker at once. Package
+// [coatcheck/pool/poolhttp] and module coatcheck/pool/metrics export [Pool.Stats].
 package pool

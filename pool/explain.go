@@ -12,7 +12,7 @@ import (
 
 // Explain describes in a text for people whether h is live, stale, or was never issued by this
 // pool. With the build tag coatcheck_debug, it has the stacks and times of its insertion and
-// removal, for the last four lives of each slot.
+// removal.
 func (p *Pool[T]) Explain(h Handle[T]) string { return p.explain(uint64(h)) }
 
 func (c *core) explain(h uint64) string {
@@ -67,8 +67,8 @@ func (c *core) state(h uint64) (text string, ended bool) {
 }
 
 // ExplainOpen describes in a text for people what is open or was dropped: guards, Reservations,
-// Workers and Refs. With the build tag coatcheck_debug, it has the stacks and times of the calls
-// that opened them; without it, of the guards and Refs that [Options].TraceGuards has recorded.
+// Workers and Refs. With the build tag coatcheck_debug, it has the stacks and times of what opened
+// them; without it, those that [Options].TraceGuards has recorded.
 func (p *Pool[T]) ExplainOpen() string { return p.explainOpen() }
 
 func (c *core) explainOpen() string {

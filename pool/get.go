@@ -81,9 +81,9 @@ func (p *Pool[T]) Contains(h Handle[T]) (live bool) {
 
 // Pointer returns a pointer to the value that h names, and reports whether h is live. It pins
 // nothing, so use it only where no other goroutine can remove h meanwhile: in the goroutine that
-// runs a job and then removes it, or in a phase of a frame. Otherwise the slot may have another
-// value by the time the pointer is used, and nothing tells: there use [Pool.View], a Guard or
-// [Pool.Hold]. Pointer writes nothing, and costs what [Pool.Contains] costs.
+// runs a job, or in a phase of a frame. Otherwise the slot may have another value by the time the
+// pointer is used, and nothing tells: there use [Pool.View], a Guard or [Pool.Hold]. Pointer writes
+// nothing, and costs what [Pool.Contains] costs.
 func (p *Pool[T]) Pointer(h Handle[T]) (v *T, ok bool) {
 	t := p.arena.Table.Current.Load() // observes (P2)
 	if t == nil {
@@ -124,8 +124,8 @@ func (c *core) at(index uint32) uint64 {
 
 // IndexBound returns a number that is greater than [Handle.Index] of every handle issued before the
 // call, and never falls. With At it walks the values in the order of their indexes, also in parts:
-// a cursor is an index, and stays valid whatever comes and goes. It is a load. [Stats].Allocated is
-// no bound, since Trim lowers it.
+// a cursor is an index, and stays valid whatever comes and goes. [Stats].Allocated is no bound,
+// since Trim lowers it.
 func (p *Pool[T]) IndexBound() uint32 { return p.indexBound() }
 
 // indexBound is Pool.IndexBound.

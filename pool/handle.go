@@ -15,8 +15,7 @@ import (
 //
 // Handles are plain words: compare them, use them as map keys, send and store them anywhere. Every
 // method of a pool accepts any Handle, and refuses it unless it names a live value. Handles are not
-// secrets: a guessed handle may be live. Handle has no MarshalBinary, so that encoding/gob encodes
-// it as a number.
+// secrets: a guessed handle may be live.
 type Handle[T any] uint64
 
 // Index returns the index of the slot.
@@ -58,8 +57,7 @@ func format(f fmt.State, verb rune, h uint64) {
 	}
 }
 
-// AppendText appends the text of String to b. It returns an error for a handle that no pool issues:
-// its generation is even, or above 2^32−3.
+// AppendText appends the text of String to b. It returns an error for a handle that no pool issues.
 func (h Handle[T]) AppendText(b []byte) ([]byte, error) {
 	if err := mustHaveText(uint64(h)); err != nil {
 		return nil, err
@@ -132,8 +130,8 @@ func parse(s string) (uint64, error) {
 	return h, nil
 }
 
-// Value implements driver.Valuer: a database stores the text of String, because drivers take no
-// uint64 from 2^63 on. The error is that of AppendText.
+// Value implements driver.Valuer: a database stores the text of String. The error is that of
+// AppendText.
 func (h Handle[T]) Value() (driver.Value, error) {
 	if err := mustHaveText(uint64(h)); err != nil {
 		return nil, err
@@ -188,7 +186,7 @@ var errPtrText = errors.New("pool: a Ptr has no text: write its Handle")
 // Live reports whether the value is live; see [Pool.Contains].
 func (q Ptr[T]) Live() bool { return q.Pool != nil && q.Pool.Contains(q.Handle) }
 
-// Get returns a copy of the value; see [Pool.Get]. If Pool points to a zero Pool, Get panics.
+// Get returns a copy of the value; see [Pool.Get].
 func (q Ptr[T]) Get() (v T, ok bool) {
 	if q.Pool != nil {
 		v, ok = q.Pool.get(q.Handle) // with the text for a zero Pool, it would cost 90, and not be inlined

@@ -30,7 +30,7 @@ func (p *Pool[T]) Insert(v T) (h Handle[T], err error) {
 // error and ctx's cause. It returns ErrExhausted without waiting.
 //
 // Do not wait while you hold a guard, in a Reset or in the body of a loop: no slot may come free
-// until ctx is done. Flush idle Workers first.
+// until ctx is done.
 func (p *Pool[T]) InsertWait(ctx context.Context, v T) (Handle[T], error) {
 	p.pages()
 	slot, h, err := p.arena.ClaimWait(ctx, hint.Frame())
@@ -52,8 +52,8 @@ func (p *Pool[T]) InsertFuncWait(ctx context.Context, init func(h Handle[T], v *
 }
 
 // InsertFunc is like [Pool.Insert], but init builds the value in its slot. *v is zero, or as
-// Options.Reset left it. h becomes live when init returns. If init panics or exits, h never becomes
-// live and the slot goes back. init may use the pool.
+// Options.Reset left it. h becomes live when init returns, which may use the pool. If init panics
+// or exits, h never becomes live and the slot goes back.
 func (p *Pool[T]) InsertFunc(init func(h Handle[T], v *T)) (Handle[T], error) {
 	return p.construct(nil, 0, init, nil)
 }

@@ -25,10 +25,10 @@ func (c *core) grow(n int) {
 // page is unused if all of its slots are vacant, and no Worker keeps one. A pool with Preallocate,
 // or with only one page, keeps its memory.
 //
-// These wait for Trim: insertions that find no vacant slot, Stats, Synchronize, another Trim,
-// Workers that open or give slots back, WriteTo and Clone of a pool with an Origin, and calls
-// that run a Reset. Trim reads every slot that has memory. If it finds unused pages, or fewer than a quarter
-// of the slots live, it visits each vacant slot, which loses one life.
+// These wait for Trim: insertions that find no vacant slot, Stats, Synchronize, Workers that open
+// or give slots back, WriteTo and Clone with an Origin, and calls that run a Reset. Trim reads
+// every slot that has memory. If it finds unused pages, or fewer than a quarter of the slots live,
+// it visits each vacant slot, which loses one life.
 func (p *Pool[T]) Trim() int64 { return p.trim() }
 
 func (c *core) trim() int64 {
@@ -38,8 +38,7 @@ func (c *core) trim() int64 {
 
 // Synchronize waits until the pool has reclaimed every slot that was removed before the call: its
 // value is zeroed or Reset, and it is free. It waits for guards that were pinned before the call,
-// and perhaps for later ones, but not for what open Workers and Refs keep, nor, in a pool that
-// replays, for the value that a WriteTo or Clone is reading.
+// and perhaps for later ones, but not for what open Workers and Refs keep.
 //
 // If there is nothing to wait for, Synchronize returns nil, even if ctx is done. Otherwise it
 // returns ctx's error when ctx is done. Under the caller's own guard, or in a Reset, it waits until

@@ -32,8 +32,7 @@ type Options[T any] struct {
 	MaxLimbo int
 
 	// Shards is the number of shards, at most 65,536. Goroutines that use different shards do not
-	// contend; a call that is refused visits each. 0 means that the pool makes them where
-	// goroutines meet, up to four times GOMAXPROCS.
+	// contend. 0 means that the pool makes them where goroutines meet, up to four times GOMAXPROCS.
 	Shards int
 
 	// Reset, if not nil, is called for a removed value instead of zeroing it, once no guard or Ref
@@ -41,8 +40,8 @@ type Options[T any] struct {
 	// Reset may also end what a value has, such as a file (docs/cookbook.md).
 	//
 	//   - Who runs it: an insertion that finds no vacant slot, for at most 16 slots; Synchronize
-	//     and Trim, for all that are due. They do so in their goroutine, before they return, and
-	//     perhaps several at once.
+	//     and Trim, for all that are due. They do so before they return, perhaps several at
+	//     once.
 	//   - Who never does: removals, Unpin, Release, a Worker's Flush and Close, the garbage
 	//     collector.
 	//   - It is also run for what a failed constructor or a cancelled Reservation has built.
@@ -51,25 +50,23 @@ type Options[T any] struct {
 	//   - It may use the pool, and the Worker whose call runs it. If it panics, its slot is
 	//     zeroed and free, and the panic continues.
 	//
-	// A copy that Get returns shares buffers with the slot. Use it only under a guard that was
-	// pinned before, under a Ref, or where no other goroutine can remove the value.
+	// Use a copy that Get returns only under a guard that was pinned before, under a Ref, or where
+	// no other goroutine can remove the value.
 	Reset func(*T)
 
-	// OnInsert and OnRemove, if not nil, are called once for each life, whichever call begins or
-	// ends it. They run in its goroutine, before it returns, and under no lock of the pool. They
-	// may use the pool, and the Worker whose call runs them. Their slot is in use until they
-	// return.
+	// OnInsert and OnRemove, if not nil, are called once for each life, in the call that begins or
+	// ends it, before it returns, and under no lock of the pool. They may use the pool, and the
+	// Worker whose call runs them. Their slot is in use until they return.
 	//
 	// OnInsert is called just before h goes live, and may write v. If it panics or exits, h never
-	// goes live and the slot goes back. It is not called for what [ReadFrom]
-	// or Clone brings.
+	// goes live and the slot goes back. It is not called for what [ReadFrom] or Clone brings.
 	//
 	// OnRemove is called just after h has gone. It may read v, but not write it, since a guard or a
 	// Ref may still read it. If it panics or exits, the value stays removed; RemoveBatch, Clear,
 	// DeleteFunc and Drain stop there, and Take returns no copy. It is not called for what an
 	// unreachable pool has left.
 	//
-	// nil costs nothing. With OnRemove, RemoveBatch and Clear cost what as many Removes do.
+	// With OnRemove, RemoveBatch and Clear cost what as many Removes do.
 	OnInsert, OnRemove func(h Handle[T], v *T)
 
 	// Origin is the first generation of every slot; an even number is raised by one. 0 means a
@@ -89,13 +86,12 @@ type Options[T any] struct {
 type Reuse uint8
 
 const (
-	// LIFO first reuses the slots that were reclaimed last. It is the default, because such slots
-	// are most likely in the cache.
+	// LIFO first reuses the slots that were reclaimed last. It is the default, for the cache.
 	LIFO Reuse = iota
 
-	// FIFO reuses the slot that was removed longest ago, after those that were never used: all if
-	// there is a Capacity, and otherwise those that have memory. Each shard has its own order, so
-	// set Shards to 1 if slots must wear evenly. FIFO costs cache misses.
+	// FIFO reuses the slot that was removed longest ago, after those that were never used. Each
+	// shard has its own order, so set Shards to 1 if slots must wear evenly. FIFO costs cache
+	// misses.
 	FIFO
 )
 

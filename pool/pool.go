@@ -42,12 +42,12 @@ var (
 	// ErrFull means that at some moment during the call each slot was live, exhausted, or in use by
 	// another call, a Reset, a Worker or a Reservation. [Pool.InsertWait] waits for a slot. Every
 	// error of an insertion wraps ErrFull, except those of a context or a constructor. Test it with
-	// errors.Is. Its text has figures.
+	// errors.Is.
 	ErrFull = shard.ErrFull
 
 	// ErrStalled means that every slot that could be reused is still protected by a guard, a loop,
-	// a Ref or a running Hold. It wraps ErrFull. Its text shows the figures of the moment at which
-	// Error is called. The error keeps the pool reachable.
+	// a Ref or a running Hold. It wraps ErrFull. Its text has the figures of the moment of Error,
+	// so it keeps the pool reachable.
 	ErrStalled = shard.ErrStalled
 
 	// ErrExhausted means that all MaxCapacity slots have used up their generations. All later

@@ -77,7 +77,7 @@ func (r *Ref[T]) Handle() Handle[T] {
 }
 
 // Release ends the hold, by three locked instructions. A second Release panics. If the value was
-// removed, a later insertion, Synchronize or Trim reclaims its slot; Release itself calls no Reset.
+// removed, a later insertion, Synchronize or Trim reclaims its slot.
 func (r *Ref[T]) Release() { r.release() }
 
 func (r *hold) release() {

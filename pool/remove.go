@@ -72,7 +72,7 @@ func (c *core) removeEach(hs iter.Seq[uint64]) (n int) {
 
 // Drain returns an iterator that removes the live values one after the other, and yields shallow
 // copies, as Take does. If several Drains run at once, each value is yielded by one. Drain holds no
-// pin. If [Options].OnRemove panics, the loop first gets that value.
+// pin.
 func (p *Pool[T]) Drain() iter.Seq2[Handle[T], T] {
 	if debugging {
 		warnOfCopy[T]()
@@ -109,9 +109,8 @@ func (p *Pool[T]) drain(h Handle[T], yield func(Handle[T], T) bool) (unfinished 
 }
 
 // DeleteFunc removes the values for which del returns true, and returns how many it removed. It
-// reads every slot that has memory, and holds a pin while it runs. If del or [Options].OnRemove
-// panics, what it removed before stays removed. Between the test and the removal, another goroutine
-// may use or change the value.
+// reads every slot that has memory, and holds a pin while it runs. Between the test and the
+// removal, another goroutine may use or change the value.
 func (p *Pool[T]) DeleteFunc(del func(Handle[T], *T) bool) (n int) {
 	g := p.Pin()
 	defer g.Unpin()

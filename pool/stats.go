@@ -11,9 +11,6 @@ import (
 
 // Stats describes a pool at a moment. If other goroutines use the pool meanwhile, its figures may
 // belong to slightly different moments, but those of slots are together at most Allocated.
-//
-// Insertions and removals count nothing, since each would have to write one more word: Inserted is told from the
-// generations of the slots.
 type Stats struct {
 	Live  int // slots with a live value
 	Free  int // vacant slots that any goroutine may take
@@ -29,12 +26,9 @@ type Stats struct {
 	// build tag coatcheck_debug, also dropped Guards and Refs, which stay open.
 	Dropped int
 
-	// Inserted is how many values ever went live in this pool, by any verb, and those that ReadFrom
-	// brought. So Inserted - Live were removed. A Reservation that was cancelled does not count, and
-	// neither does a value whose constructor or OnInsert failed.
-	//
-	// If no other goroutine uses the pool, Inserted is exact. Otherwise it may be too low. It is never too
-	// high, and never less than an earlier call returned.
+	// Inserted is how many values ever went live in this pool, and those that ReadFrom or Clone
+	// brought. So Inserted - Live were removed. At rest it is exact. Otherwise it may be too low,
+	// but never falls.
 	Inserted uint64
 
 	Exhausted int     // slots that have used up their generations
@@ -52,16 +46,15 @@ type Stats struct {
 	// Refused calls since New, by the error that they returned.
 	RefusedFull, RefusedStalled, RefusedExhausted int
 
-	// Waiting is how many calls of InsertWait, InsertFuncWait and ReserveWait wait for a slot now,
-	// Waited how many have since New, and WaitedFor for how long together. Both count those that
-	// wait now, or got none.
+	// Waiting is how many calls wait for a slot now, Waited how many have since New, and WaitedFor
+	// for how long together, with those that wait now or got none.
 	Waiting, Waited int
 	WaitedFor       time.Duration
 
 	Pinned int // pinned guards, and calls and loops that hold a pin
 
 	// PinAge is how long the oldest guard has been pinned, at least: the pool notices a pin only at
-	// the next Stats or reclaiming. 0 if none is. Use it in alarms for forgotten guards.
+	// the next Stats or reclaiming. Use it in alarms.
 	PinAge time.Duration
 
 	// Epoch is the epoch in which the next guard begins. It is not a clock.

@@ -124,8 +124,7 @@ func (w *Worker[T]) InsertFunc(init func(h Handle[T], v *T)) (Handle[T], error) 
 	return w.construct(init, nil)
 }
 
-// TryInsertFunc is like [Pool.TryInsertFunc]. init may use the Worker. If init fails, the
-// slot goes back to the pool, not to the Worker.
+// TryInsertFunc is like [Pool.TryInsertFunc]. If init fails, the slot goes back to the pool.
 func (w *Worker[T]) TryInsertFunc(init func(h Handle[T], v *T) error) (Handle[T], error) {
 	return w.construct(nil, init)
 }
