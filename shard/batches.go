@@ -115,13 +115,13 @@ func (l *batches) joinNeighbours() {
 	l.divided = 0
 }
 
-// findLast visits each slot of c, if nobody has. Then c's end is known.
+// findLast visits each slot of c, if nobody has. Then c's end is known, and a queue's batch is turned: what was cut
+// has an end and may be in limbo's order.
 func (l *batches) findLast(c *batch) {
 	switch {
-	case c.Last != nil:
 	case l.arena.FIFO:
 		l.turn(c)
-	default:
+	case c.Last == nil:
 		c.FindLast(&l.arena.Table)
 	}
 }

@@ -516,6 +516,27 @@ func TestQueueKeepsItsOrderWhereBatchesAreCut(t *testing.T) {
 	require.Equal(t, lows(hs), order)
 }
 
+// TestQueueKeepsItsOrderWhereACutBatchIsJoined: what is left of a batch that was cut is joined with what is removed
+// later. Its end is known, and it is not yet in a queue's order.
+func TestQueueKeepsItsOrderWhereACutBatchIsJoined(t *testing.T) {
+	const n = 7
+	r := newRig[uint64](t, setup[uint64]{slots: n, fifo: true, stampPerSlot: true})
+	s := r.shards[0]
+	hs := r.fill(t, s, n, number)
+	r.leave(t, s, hs[0])
+	g := r.arena.Domain.Pin()
+	r.leave(t, s, hs[1:4]...)
+	r.reclaimNow(s)
+	require.Equal(t, 1, s.Free(), "the batch is cut")
+	r.leave(t, s, hs[4:]...)
+	r.reclaimNow(s)
+	require.Equal(t, 1, s.Batches())
+	g.Unpin()
+	r.reclaim(t, s)
+	order, _ := s.Order()
+	require.Equal(t, lows(hs), order)
+}
+
 // manyGuards pins thousands of guards, so that a search does not pay for a scan.
 func (r *rig[T]) manyGuards(t testing.TB) (guards []epoch.Guard) {
 	for range 5000 {
