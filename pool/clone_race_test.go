@@ -81,3 +81,33 @@ func link(t *testing.T, p *pool.Pool[chained], stop *atomic.Bool, marks *atomic.
 		}
 	}
 }
+
+// If the function panics or exits, the original is as it was: nothing is pinned, held or locked.
+func TestCloneWhoseFunctionPanics(t *testing.T) {
+	for _, o := range []pool.Options[int]{{}, {Capacity: 30}, {Origin: 1, Shards: 1}} {
+		p := tiny(t, &o)
+		testkit.Fill(t, p, 30, testkit.Number)
+		was := contents(p)
+		for _, end := range []func(){func() { panic("a bad mood") }, runtime.Goexit} {
+			for last := range 30 {
+				done := make(chan any, 1)
+				go func() {
+					defer func() { done <- recover() }()
+					_, _ = p.Clone(nil, func(dst, src *int) {
+						if *src == last {
+							end()
+						}
+					})
+				}()
+				if v := testkit.Soon(t, done); v != nil {
+					require.Equal(t, "a bad mood", v)
+				}
+			}
+		}
+		require.Equal(t, was, contents(p))
+		st := testkit.RequireConserved(t, p)
+		require.Zero(t, st.Pinned+st.Held)
+		p.Clear()
+		testkit.RequireReclaimed(t, p)
+	}
+}

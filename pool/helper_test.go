@@ -148,3 +148,12 @@ func removers[T any]() map[string]remover[T] {
 		},
 	}
 }
+
+// contents are the values of p by handle.
+func contents[T any](p *pool.Pool[T]) map[pool.Handle[T]]T {
+	m := map[pool.Handle[T]]T{}
+	for h, v := range p.All() {
+		m[h] = *v
+	}
+	return m
+}

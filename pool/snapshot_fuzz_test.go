@@ -37,15 +37,6 @@ func copyOf[T any](t testing.TB, p *pool.Pool[T], opts *pool.Options[T]) *pool.P
 	return c
 }
 
-// contents are the values of p by handle.
-func contents[T any](p *pool.Pool[T]) map[pool.Handle[T]]T {
-	m := map[pool.Handle[T]]T{}
-	for h, v := range p.All() {
-		m[h] = *v
-	}
-	return m
-}
-
 // requireCopy requires that c has what p has, and accounts for every slot.
 func requireCopy[T any](t testing.TB, p, c *pool.Pool[T]) {
 	t.Helper()

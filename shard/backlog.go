@@ -73,11 +73,17 @@ func (b *backlog) sealLimbo(s *shard) {
 }
 
 // take takes all of limbo. What it returns waits as soon as add is called, and has no slots if there were none.
+//
+// Whoever pushes after limbo was taken has found it as it was left, and takes a stamp after that. The wrong version
+// raises the floor where limbo was empty, too. That leaves the head as it was, to which a remover pushes that has
+// loaded it long before.
 func (b *backlog) take(s *shard) slots.Stamped[batch] {
-	floor := b.floor
-	// Whoever pushes from now on has found limbo as it is left here, and takes a stamp after that.
-	b.floor = b.arena.Domain.Epoch()
-	return b.takeAll(&s.limbo, floor)
+	now := b.arena.Domain.Epoch() // before it is taken
+	w := b.takeAll(&s.limbo, b.floor)
+	if w.Body.N > 0 {
+		b.floor = now
+	}
+	return w
 }
 
 // takeAll takes all that a list has. No slot's stamp is below floor.

@@ -253,6 +253,9 @@ func (s *shard) Ordered() bool {
 	return true
 }
 
+// PushOne pushes the slot of h, which its caller has unlinked when limbo was as seen says.
+func (s *shard) PushOne(seen, h uint64) bool { return s.limbo.PushOne(seen, slots.Low(h)) }
+
 // Removed returns how many slots were removed since the last seal.
 func (s *shard) Removed() int { return int(s.removed()) }
 

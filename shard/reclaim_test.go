@@ -452,6 +452,27 @@ func TestBatchesAreCutForWhoeverFetches(t *testing.T) {
 	}
 }
 
+// TestEmptyLimboRaisesNoFloor: a remover takes its stamp and is preempted before its push. Meanwhile an empty limbo is
+// sealed in a later epoch. A guard that is pinned after the removal delays what is removed after it alone.
+func TestEmptyLimboRaisesNoFloor(t *testing.T) {
+	r := newRig[uint64](t, setup[uint64]{slots: 2, stampPerSlot: true})
+	s, d := r.shards[0], r.arena.Domain
+	hs := r.fill(t, s, 2, number)
+	k, seen := s.Unlink(hs[0])
+	require.NotNil(t, k)
+	r.arena.Table.SetStamp(slots.Low(hs[0]), d.Stamp())
+	g := d.Pin()
+	g.Unpin()
+	s.Seal()
+	require.True(t, s.PushOne(seen, hs[0]))
+	g = d.Pin()
+	defer g.Unpin()
+	r.remove(t, s, hs[1])
+	_, h, err := s.Claim()
+	require.NoError(t, err)
+	require.Equal(t, slots.Low(hs[0]), slots.Low(h))
+}
+
 // TestWhatComesLateIsCutOffBeforeWhatWaits: slots that Refs let go behind batches that a guard delays.
 func TestWhatComesLateIsCutOffBeforeWhatWaits(t *testing.T) {
 	r := newRig[uint64](t, setup[uint64]{slots: 8, stampPerSlot: true})
