@@ -112,7 +112,8 @@ type run struct {
 //
 // As WriteTo, it pins the pool meanwhile, unless that replays. There it holds each value for the user's
 // function. Without one it copies as Get does, and the copy of a life that ends meanwhile may be torn. The second
-// look finds a later generation in its slot (I2), and so the slot is vacant in the clone, and zero.
+// look finds a later generation in its slot (I2), and so the slot is vacant in the clone, and zero. The naive copy
+// looks at the words right behind the values too, as Get does: whatever that finds, the second look finds.
 func (k *cloner) block(first uint32, limit uint64) (uint64, error) {
 	if err := k.endVacant(); err != nil {
 		return 0, err
