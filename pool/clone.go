@@ -41,8 +41,8 @@ func (p *Pool[T]) Clone(opts *Options[T], copy func(dst, src *T)) (*Pool[T], err
 
 // copier copies the values of slots of a pool to those of another.
 type copier struct {
-	// values copies those with odd generations, of the slots from index first on.
-	values func(copies, originals *slots.PageTable, first uint32, generations []uint32)
+	// values copies those with odd stages, of the slots from index first on.
+	values func(copies, originals *slots.PageTable, first uint32, stages []uint32)
 
 	slot  func(dst, src *slots.Hook)
 	plain bool // it calls no user's function
@@ -58,22 +58,22 @@ func copierOf[T any](copy func(dst, src *T)) copier {
 		}
 	}
 	return copier{
-		values: func(copies, originals *slots.PageTable, first uint32, generations []uint32) {
-			for len(generations) > 0 {
-				end := first + uint32(len(generations))
+		values: func(copies, originals *slots.PageTable, first uint32, stages []uint32) {
+			for len(stages) > 0 {
+				end := first + uint32(len(stages))
 				_, dst := slots.Block[T](copies, first, end)
 				_, src := slots.Block[T](originals, first, end)
 				n := min(len(dst), len(src))
 				for j := range n {
 					switch {
-					case generations[j]%2 == 0:
+					case stages[j]%2 == 0:
 					case plain:
 						dst[j].Value = src[j].Value
 					default:
 						copy(&dst[j].Value, &src[j].Value)
 					}
 				}
-				first, generations = first+uint32(n), generations[n:]
+				first, stages = first+uint32(n), stages[n:]
 			}
 		},
 		slot: slot, plain: plain,
@@ -84,7 +84,7 @@ func copierOf[T any](copy func(dst, src *T)) copier {
 func (c *core) clone(original *core, pl *plan, copies copier) error {
 	k := cloner{walker: newWalker(original), builder: builder{plan: pl, core: c, refuse: fmt.Errorf}, copies: copies}
 	k.sink = &k
-	if err := k.begin(original.arena.FirstGeneration, original.arena.FreshGeneration); err != nil {
+	if err := k.begin(original.arena.Origin, original.arena.Table.FreshStage()); err != nil {
 		return err
 	}
 	k.restorer.Earn(1 << 62) // nothing is hostile
@@ -102,13 +102,13 @@ type cloner struct {
 	gap    run // the next vacant slots
 }
 
-// run is slots that have one generation.
+// run is slots at one stage.
 type run struct {
 	first, end uint64
-	generation uint32
+	stage      uint32
 }
 
-// block copies the values of a run of slots, and gives these their generations.
+// block copies the values of a run of slots, and brings these to their stages.
 //
 // As WriteTo, it pins the pool meanwhile, unless that replays. There it holds each value for the user's
 // function. Without one it copies as Get does, and the copy of a life that ends meanwhile may be torn. The second
@@ -124,9 +124,9 @@ func (k *cloner) block(first uint32, limit uint64) (uint64, error) {
 		defer pin.Unpin() // also when the user's function panics
 	}
 	t := original.pages()
-	n := k.walker.see(t, first, int(min(limit, uint64(cap(k.generations)))))
-	k.looks = append(k.looks, lookAt(k.generations))
-	k.builder.see(first, k.generations)
+	n := k.walker.see(t, first, int(min(limit, uint64(cap(k.stages)))))
+	k.looks = append(k.looks, lookAt(k.stages))
+	k.builder.see(first, k.stages)
 	known := min(n, int(max(k.limit(), uint64(first))-uint64(first)))
 	if err := k.outside(first, known); err != nil {
 		return 0, err
@@ -136,7 +136,7 @@ func (k *cloner) block(first uint32, limit uint64) (uint64, error) {
 	}
 	k.restorer.Occupy(uint64(first), uint64(first)+uint64(known))
 	arena := &k.builder.core.arena
-	switch seen := k.generations[:known]; {
+	switch seen := k.stages[:known]; {
 	case !hasLive(seen):
 	case original.replays && !(k.copies.plain && atom.CopiesWithoutPin):
 		k.held(first, seen)
@@ -144,37 +144,42 @@ func (k *cloner) block(first uint32, limit uint64) (uint64, error) {
 		k.copies.values(arena.Table.Pages(), t, first, seen)
 		atom.FenceLoads() // the second look comes after all loads of the values
 	}
-	arena.RestoreSlots(first, k.generations[:known])
+	arena.RestoreSlots(first, k.stages[:known])
 	return uint64(n), nil
 }
 
 // hasLive reports whether a slot is live.
-func hasLive(generations []uint32) bool {
+func hasLive(stages []uint32) bool {
 	odd := uint32(0)
-	for _, g := range generations {
-		odd |= g
+	for _, stage := range stages {
+		odd |= stage
 	}
 	return odd%2 == 1
 }
 
 // outside gets the slots behind known, which the clone leaves out.
 func (k *cloner) outside(first uint32, known int) error {
-	for j, g := range k.generations[known:] {
+	for j, stage := range k.stages[known:] {
 		i := first + uint32(known+j)
-		if g%2 == 1 {
-			return k.tooSmall("the value %s lies beyond its %d slots", textOf(slots.Pack(g, i)), k.limit())
+		if stage%2 == 1 {
+			return k.tooSmall("the value %s lies beyond its %d slots", textOf(k.handle(i, stage)), k.limit())
 		}
-		k.builder.core.arena.Outlive(i, g, k.jump)
+		k.builder.core.arena.Outlive(i, stage, k.jump)
 	}
 	return nil
 }
 
+// handle returns the handle of slot i at a stage of the original.
+func (k *cloner) handle(i, stage uint32) uint64 {
+	return slots.Pack(k.walker.core.arena.Table.Origins().Generation(i, stage), i)
+}
+
 // held copies each value under a hold of its own. Of a life that is over it copies nothing: the second look
 // ends it in the clone too.
-func (k *cloner) held(first uint32, generations []uint32) {
-	for j, g := range generations {
-		if g%2 == 1 {
-			k.hold(slots.Pack(g, first+uint32(j)))
+func (k *cloner) held(first uint32, stages []uint32) {
+	for j, stage := range stages {
+		if stage%2 == 1 {
+			k.hold(k.handle(first+uint32(j), stage))
 		}
 	}
 }
@@ -190,12 +195,12 @@ func (k *cloner) hold(h uint64) {
 	k.copies.slot(k.builder.core.arena.Table.Slot(slots.Low(h)), held.Slot())
 }
 
-func (k *cloner) addVacant(first, n, generation uint32) error {
-	if k.gap.generation != generation || k.gap.end != uint64(first) {
+func (k *cloner) addVacant(first, n, stage uint32) error {
+	if k.gap.stage != stage || k.gap.end != uint64(first) {
 		if err := k.endVacant(); err != nil {
 			return err
 		}
-		k.gap = run{uint64(first), uint64(first), generation}
+		k.gap = run{uint64(first), uint64(first), stage}
 	}
 	k.gap.end += uint64(n)
 	return nil
@@ -206,7 +211,7 @@ func (k *cloner) endVacant() error {
 	if k.gap = (run{}); gap.first == gap.end {
 		return nil
 	}
-	return k.vacate(gap.first, gap.end, gap.generation)
+	return k.vacate(gap.first, gap.end, gap.stage)
 }
 
 func (k *cloner) skips(first uint32, lives []uint32) error {
@@ -225,6 +230,6 @@ func (k *cloner) room(uint64, uint64) error { return nil }
 
 func (k *cloner) changed(first uint32) error {
 	seen := k.slots
-	k.builder.see(first, k.generations)
-	return k.change(seen, first, k.generations)
+	k.builder.see(first, k.stages)
+	return k.change(seen, first, k.stages)
 }

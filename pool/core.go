@@ -40,9 +40,8 @@ type core struct {
 // build completes a zero core after pl.
 func (c *core) build(pl *plan) {
 	if pl.origin == 0 {
-		pl.origin = rand.Uint32N(1<<31) | 1
+		pl.origin = slots.DrawOrigin(rand.Uint32())
 	}
-	pl.fresh = pl.origin
 	c.frame(pl)
 	c.arena.Preallocate()
 	c.watch()
@@ -60,20 +59,20 @@ func (c *core) frame(pl *plan) {
 	c.replays = pl.replays
 	c.arena.Events = pl.events
 	c.arena.Init(shard.Config{
-		Layout:          pl.layout,
-		Domain:          clock(&c.domain),
-		Slots:           pl.slots,
-		Pages:           pl.pages,
-		Shards:          pl.shards,
-		AllShards:       pl.allShards,
-		Capacity:        uint64(pl.capacity),
-		MaxLimbo:        int64(pl.maxLimbo),
-		FirstGeneration: pl.origin,
-		FreshGeneration: pl.fresh,
-		FIFO:            pl.reuse == FIFO,
-		Fixed:           pl.preallocate,
-		Replays:         pl.replays,
-		Name:            pl.name,
+		Layout:     pl.layout,
+		Domain:     clock(&c.domain),
+		Slots:      pl.slots,
+		Pages:      pl.pages,
+		Shards:     pl.shards,
+		AllShards:  pl.allShards,
+		Capacity:   uint64(pl.capacity),
+		MaxLimbo:   int64(pl.maxLimbo),
+		Origin:     pl.origin,
+		FreshStage: pl.fresh,
+		FIFO:       pl.reuse == FIFO,
+		Fixed:      pl.preallocate,
+		Replays:    pl.replays,
+		Name:       pl.name,
 	})
 }
 

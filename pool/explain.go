@@ -1,7 +1,6 @@
 package pool
 
 import (
-	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -26,7 +25,7 @@ func (c *core) state(h uint64) (text string, ended bool) {
 	say := func(format string, args ...any) string {
 		return fmt.Sprintf("%s "+format, append([]any{textOf(h)}, args...)...)
 	}
-	t := c.pages()
+	t, o := c.pages(), c.arena.Table.Origins()
 	i, g := slots.Low(h), slots.Generation(h)
 	switch {
 	case h == 0:
@@ -35,12 +34,15 @@ func (c *core) state(h uint64) (text string, ended bool) {
 		return say("is malformed: generations are odd, and end at %d", uint32(slots.LastGeneration)), false
 	case i >= t.Limit:
 		return say("was never issued by this pool, which has memory for %d slots", t.Limit), false
-	case g < c.arena.FirstGeneration:
-		return say("was never issued by this pool, whose generations begin at %d", c.arena.FirstGeneration), false
+	case g < o.First(i):
+		return say("was never issued by this pool: the generations of its slot begin at %d", o.First(i)), false
 	}
 	word := t.At(i).Word.Load()
-	now := cmp.Or(slots.Generation(word), c.arena.FreshGeneration-1) // or the memory was never used
+	now := c.arena.Table.GenerationOf(i, word)
 	floor, gone := t.Floor(i)
+	if gone {
+		floor = o.Generation(i, floor)
+	}
 	switch {
 	case gone && g < floor:
 		return say("is stale: removed or cancelled. Its slot has no memory now, since Trim gave it back"), true

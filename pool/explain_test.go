@@ -41,7 +41,7 @@ func TestExplainTellsEveryState(t *testing.T) {
 		requireExplained(t, p, 0, "is the zero Handle, which names nothing")
 		requireExplained(t, p, handle(i, origin+1), "is malformed: generations are odd, and end at %d", uint32(testkit.LastGeneration))
 		requireExplained(t, p, handle(i, 1<<32-1), "is malformed: generations are odd, and end at %d", uint32(testkit.LastGeneration))
-		requireExplained(t, p, handle(i, origin-2), "was never issued by this pool, whose generations begin at %d", origin)
+		requireExplained(t, p, handle(i, origin-2), "was never issued by this pool: the generations of its slot begin at %d", origin)
 		requireExplained(t, p, handle(i, origin+2), "was never issued by this pool: its slot has come to generation %d", origin)
 
 		require.True(t, p.Remove(h), "the value should be live")
@@ -83,7 +83,7 @@ func TestExplainKnowsOtherSlots(t *testing.T) {
 	for i := range uint64(4) {
 		requireExplained(t, p, handle(i, 101), next)
 		requireExplained(t, p, handle(i, 103), "was never issued by this pool: its slot has come to generation 100")
-		requireExplained(t, p, handle(i, 99), "was never issued by this pool, whose generations begin at 101")
+		requireExplained(t, p, handle(i, 99), "was never issued by this pool: the generations of its slot begin at 101")
 	}
 	r := mustReserve(t, p)
 	requireExplained(t, p, r.Handle(), next)

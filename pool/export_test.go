@@ -25,6 +25,11 @@ const (
 // Unused returns how many slots have memory and were never handed to a shard.
 func Unused[T any](p *Pool[T]) int { return int(p.arena.Table.Unused()) }
 
+// Stage returns how far the slot of h had come, from 1 in its first life: what tells lives of different slots apart.
+func Stage[T any](p *Pool[T], h Handle[T]) uint32 {
+	return p.arena.Table.Origins().Stage(h.Index(), h.Generation())
+}
+
 // Kept returns how many slots all open Workers together may keep.
 func Kept[T any](p *Pool[T]) int {
 	reach := reflect.ValueOf(&p.arena).Elem().FieldByName("magazines").FieldByName("reach")

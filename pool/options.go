@@ -120,11 +120,11 @@ type plan struct {
 	preallocate bool
 	reuse       Reuse
 	maxLimbo    int
-	shards      int  // the most that there may be
-	allShards   bool // they are made at once
-	origin      uint32
+	shards      int    // the most that there may be
+	allShards   bool   // they are made at once
+	origin      uint32 // Options.Origin, or where generations begin once that is known (slots.OriginsOf)
 	traceGuards int
-	fresh       uint32 // the first generation of slots that were never used
+	fresh       uint32 // the first live stage of slots that were never used, if it is above 1
 	replays     bool   // Origin was set, and there is one shard
 
 	value  reflect.Type // T

@@ -8,14 +8,14 @@ import (
 
 // A snapshot has a header, records and an end:
 //
-//	header       what T is and how its values are encoded; the first generations
-//	values       the generations of a run of slots, with the values of live ones
-//	vacant       the generations of a run of slots that need no memory in the copy
+//	header       what T is and how its values are encoded; where generations begin
+//	values       the stages of a run of slots, with the values of live ones
+//	vacant       the stages of a run of slots that need no memory in the copy
 //	 …           all slots that were handed out, in order
 //	skips        how many lives a run of slots skips at its next removal
 //	 …           runs in which any slot does, in order: the pool was restored itself
 //	order        the order of reuse, of a pool that replays
-//	generations  the generations of a run of slots, read a second time
+//	generations  the stages of a run of slots, read a second time
 //	 …           runs that have changed, and slots handed out meanwhile, in order
 //	end          how many slots and values there are
 //
@@ -38,15 +38,16 @@ import (
 //
 // Package snapshot has the form of a record and of the header. The other payloads are
 //
-//	values       generations as runs (how many, which) · the values of the odd ones
-//	vacant       generations as runs, of as many slots as there are
+//	values       stages as runs (how many, which) · the values of the odd ones
+//	vacant       stages as runs, of as many slots as there are
 //	padding      zeros; the first slot and the slots are 0
 //	skips        runs (how many slots, how many lives)
 //	order        a part of the order (shard/replay_order.go); the first slot is the number of the part
-//	generations  generations as runs
+//	generations  stages as runs
 //	end          values in all (8); the slots are all slots
 //
-// where counts and generations are varints, the latter less First − 1.
+// where counts and stages are varints. A stage is how far a slot has come since its first generation
+// (shard/slots/origins.go). So slots with equally many lives make a run, wherever they began.
 
 var (
 	// ErrCorrupt means that the input is not a complete, unchanged snapshot. If the input

@@ -25,16 +25,20 @@ type builder struct {
 	reuse   []byte // the order of reuse, if the pool replays
 }
 
-// begin adapts the plan to the original's generations, and completes the core, but for its slots.
-func (b *builder) begin(first, fresh uint32) error {
+// begin adapts the plan to where generations of the original begin, and at which stage slots that it never used;
+// and completes the core, but for its slots.
+func (b *builder) begin(origin, fresh uint32) error {
 	pl := b.plan
-	if pl.origin != 0 && pl.origin != first {
-		return fmt.Errorf("pool: Options.Origin is %d; the original began at %d", pl.origin, first)
+	switch {
+	case pl.origin == 0:
+		b.jump = newLine(origin, fresh)
+	case origin%2 == 0:
+		return fmt.Errorf("pool: Options.Origin is %d; the original drew the generations at which it began", pl.origin)
+	case pl.origin != origin:
+		return fmt.Errorf("pool: Options.Origin is %d; the original began at %d", pl.origin, origin)
 	}
-	if pl.origin == 0 {
-		b.jump = newLine(first, fresh)
-	}
-	pl.origin, pl.fresh = first, uint32(min(uint64(fresh)+2*uint64(b.jump), slots.LastGeneration))
+	o := slots.OriginsOf(origin)
+	pl.origin, pl.fresh = origin, uint32(min(uint64(fresh)+2*uint64(b.jump), uint64(o.LastStage())))
 	b.core.frame(pl)
 	b.restorer = shard.NewRestorer(&b.core.arena)
 	return nil
@@ -44,23 +48,25 @@ func (b *builder) begin(first, fresh uint32) error {
 // slots that were never used need one anyhow. The more lives are left, the more numbers there are
 // to draw from, so that two pools from one snapshot hardly draw neighbours. No slot loses more than
 // 1/500 of its lives, and a pool can be restored some 6,000 times.
-func newLine(first, fresh uint32) uint32 {
-	lives, left := (slots.LastGeneration-first)/2+1, (slots.LastGeneration-fresh)/2+1
+func newLine(origin, fresh uint32) uint32 {
+	o := slots.OriginsOf(origin)
+	lives, left := o.LastStage()/2+1, (o.LastStage()-fresh)/2+1 // of the slot that has the fewest
 	maximum := min(max(2*shard.LeastSkip, left/1024), lives/shard.SkipShare)
 	minimum := min(shard.LeastSkip, maximum)
 	return minimum + rand.Uint32N(maximum-minimum+1)
 }
 
 // see counts slots that are new.
-func (b *builder) see(first uint32, generations []uint32) {
-	end := uint64(first) + uint64(len(generations))
+func (b *builder) see(first uint32, stages []uint32) {
+	end := uint64(first) + uint64(len(stages))
 	if end <= b.slots {
 		return
 	}
 	b.slots = end
-	for j, g := range generations {
+	o := b.core.arena.Table.Origins()
+	for j, stage := range stages {
 		// One just beyond the others takes no value's place, and another slot takes its own.
-		if g == slots.Spent && uint64(first)+uint64(j) <= b.limit() {
+		if stage == o.SpentStage(first+uint32(j)) && uint64(first)+uint64(j) <= b.limit() {
 			b.spent++
 		}
 	}
@@ -75,14 +81,14 @@ func (b *builder) limit() uint64 {
 	return min(b.plan.slots, uint64(b.plan.capacity)+b.spent)
 }
 
-// vacate gets the slots from first to end-1, which are vacant with a generation and need no memory.
-func (b *builder) vacate(first, end uint64, generation uint32) error {
+// vacate gets the slots from first to end-1, which are vacant at a stage and need no memory.
+func (b *builder) vacate(first, end uint64, stage uint32) error {
 	known := min(end, max(first, b.limit()))
-	if known > first && !b.restorer.Vacant(first, known, generation) {
+	if known > first && !b.restorer.Vacant(first, known, stage) {
 		return b.unpaid(first)
 	}
 	if known < end {
-		b.core.arena.Outlive(uint32(known), generation, b.jump)
+		b.core.arena.Outlive(uint32(known), stage, b.jump)
 	}
 	b.slots = end
 	return nil
@@ -101,13 +107,13 @@ func (b *builder) skip(first uint32, lives []uint32) {
 	}
 }
 
-// change gives later generations to the slots from index start on, of which the first look has seen those
+// change gives later stages to the slots from index start on, of which the first look has seen those
 // below seen.
-func (b *builder) change(seen uint64, start uint32, generations []uint32) error {
+func (b *builder) change(seen uint64, start uint32, stages []uint32) error {
 	a, first := &b.core.arena, uint64(start)
-	if known := min(first+uint64(len(generations)), b.limit()); first == seen && known > first {
+	if known := min(first+uint64(len(stages)), b.limit()); first == seen && known > first {
 		paid := false
-		if slices.ContainsFunc(generations, needsMemoryVacant) {
+		if slices.ContainsFunc(stages, b.core.needsMemoryVacant) {
 			paid = b.restorer.Occupy(first, known)
 		} else {
 			paid = b.restorer.Vacant(first, known, 0)
@@ -116,17 +122,18 @@ func (b *builder) change(seen uint64, start uint32, generations []uint32) error 
 			return b.unpaid(first)
 		}
 	}
-	for j, g := range generations {
+	o := a.Table.Origins()
+	for j, stage := range stages {
 		i := start + uint32(j)
 		if uint64(i) >= b.limit() {
-			a.Outlive(i, g, b.jump)
+			a.Outlive(i, stage, b.jump)
 			continue
 		}
-		previous, exact := b.restorer.Generation(i)
-		if g < previous && (exact || previous%2 == 1) {
-			return b.refuse("slot %d goes back from generation %d to %d", i, previous, g)
+		previous, exact := b.restorer.Stage(i)
+		if stage < previous && (exact || previous%2 == 1) {
+			return b.refuse("slot %d goes back from generation %d to %d", i, o.Generation(i, previous), o.Generation(i, stage))
 		}
-		if g > previous && !b.restorer.Change(i, g) {
+		if stage > previous && !b.restorer.Change(i, stage) {
 			return b.unpaid(first)
 		}
 	}
@@ -134,7 +141,7 @@ func (b *builder) change(seen uint64, start uint32, generations []uint32) error 
 }
 
 // needsMemoryVacant reports whether a slot needs memory in a copy in which the life ends that it has.
-func needsMemoryVacant(generation uint32) bool { return shard.NeedsMemory(generation + generation%2) }
+func (c *core) needsMemoryVacant(stage uint32) bool { return c.arena.NeedsMemory(stage + stage%2) }
 
 // unpaid returns the error for slots that take more memory than the input has paid for.
 func (b *builder) unpaid(first uint64) error {
@@ -145,7 +152,7 @@ func (b *builder) unpaid(first uint64) error {
 func (b *builder) finish() error {
 	a := &b.core.arena
 	if b.leftOut > 0 {
-		a.Outlive(uint32(b.limit()), a.FreshGeneration-1, b.leftOut-1)
+		a.Outlive(uint32(b.limit()), a.Table.FreshStage()-1, b.leftOut-1)
 	}
 	census, ordered := shard.Census{}, false
 	if len(b.reuse) > 0 {

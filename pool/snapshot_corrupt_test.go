@@ -34,8 +34,7 @@ func end(total uint32, values uint64) []byte {
 	return record(endKind, total, 0, binary.LittleEndian.AppendUint64(nil, values)...)
 }
 
-// runs encodes generations of slots: how many, and which, counted from one before
-// the first.
+// runs encodes stages of slots: how many, and which.
 func runs(ns ...uint64) (b []byte) {
 	for _, n := range ns {
 		b = binary.AppendUvarint(b, n)
@@ -180,9 +179,12 @@ func TestForgedSnapshots(t *testing.T) {
 		assert.ErrorContains(t, err, c.text)
 	}
 	for _, change := range []func(h []byte){
-		func(h []byte) { h[17] = 6 },                        // the first generation is even
-		func(h []byte) { copy(h[17:], "\xff\xff\xff\xff") }, // and beyond the last
-		func(h []byte) { h[25] = 0xFF },                     // the name's length
+		func(h []byte) { copy(h[17:], "\xff\xff\xff\xff") },                 // the first generation is beyond the last
+		func(h []byte) { copy(h[17:], "\x00\x00\x00\x80") },                 // there is no such offset
+		func(h []byte) { h[21] = 2 },                                        // slots that were never used begin vacant
+		func(h []byte) { copy(h[21:], "\xff\xff\xff\xff") },                 // or have no life
+		func(h []byte) { copy(h[17:], "\x00\x00\x00\x00\x01\x00\x00\x80") }, // the one that begins last has none
+		func(h []byte) { h[25] = 0xFF },                                     // the name's length
 	} {
 		bad := bytes.Clone(head)
 		change(bad)

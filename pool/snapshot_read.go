@@ -9,7 +9,6 @@ import (
 
 	"coatcheck/pool/internal/codec"
 	"coatcheck/pool/internal/snapshot"
-	"coatcheck/shard"
 	"coatcheck/shard/slots"
 )
 
@@ -97,8 +96,8 @@ type snapshotReader struct {
 	offset int64  // where this record begins, in bytes
 	sum    uint32 // of what was read, without checksums
 
-	record      []byte // this record, without its checksum
-	generations []uint32
+	record []byte // this record, without its checksum
+	stages []uint32
 
 	again   uint64 // the next generations record begins there or later
 	live    uint64 // values read
@@ -130,19 +129,23 @@ func (sr *snapshotReader) header(values codec.Target) error {
 	}
 	sr.asking, _ = chosen.(*codec.Asking)
 	sr.codec = sr.source.make(chosen)
-	return sr.begin(h.First, h.Fresh)
+	return sr.begin(h.Origin, h.Fresh)
 }
 
-// states reads the generations at the beginning of the payload, and returns the rest of the payload.
+// states reads the stages at the beginning of the payload, and returns the rest of the payload.
 func (sr *snapshotReader) states() ([]byte, error) {
 	n := int(sr.field(2))
 	var remaining []byte
 	var ok bool
-	sr.generations, remaining, ok = snapshot.ParseRuns(sr.record[snapshot.HeadBytes:], sr.generations, n, sr.plan.origin)
+	sr.stages, remaining, ok = snapshot.ParseRuns(sr.record[snapshot.HeadBytes:], sr.stages, n)
+	o := sr.core.arena.Table.Origins()
+	for j := 0; ok && j < len(sr.stages); j++ {
+		ok = sr.stages[j] <= o.SpentStage(sr.field(1)+uint32(j))
+	}
 	if !ok {
 		return nil, sr.nonsense()
 	}
-	sr.see(sr.field(1), sr.generations)
+	sr.see(sr.field(1), sr.stages)
 	return remaining, nil
 }
 
@@ -159,35 +162,35 @@ func (sr *snapshotReader) values() error {
 	}
 	if sr.asking != nil {
 		live := 0
-		for _, g := range sr.generations {
-			live += int(g % 2)
+		for _, stage := range sr.stages {
+			live += int(stage % 2)
 		}
 		if err := sr.asking.Expect(len(remaining), live); err != nil {
 			return sr.corrupt("the values from slot %d on: %w", sr.field(1), err)
 		}
 	}
 	a := &sr.core.arena
-	first := uint64(sr.field(1))
+	o, first := a.Table.Origins(), uint64(sr.field(1))
 	if known := min(sr.slots, sr.limit()); known > first && !sr.restorer.Occupy(first, known) {
 		return sr.unpaid(first)
 	}
-	for j, g := range sr.generations {
+	for j, stage := range sr.stages {
 		i := sr.field(1) + uint32(j)
-		h := slots.Pack(g, i)
+		h := slots.Pack(o.Generation(i, stage), i)
 		if uint64(i) >= sr.limit() {
-			if g%2 == 1 {
+			if stage%2 == 1 {
 				return sr.tooSmall("the value %s lies beyond its %d slots", textOf(h), sr.limit())
 			}
-			a.Outlive(i, g, sr.jump)
+			a.Outlive(i, stage, sr.jump)
 			continue
 		}
-		if g%2 == 1 {
+		if stage%2 == 1 {
 			if remaining, err = sr.codec.Decode(remaining, sr.core.value(a.Table.Pages().At(i))); err != nil {
 				return sr.unreadable(h, err)
 			}
 			sr.live++
 		}
-		a.RestoreSlot(i, g)
+		a.RestoreSlot(i, stage)
 	}
 	if len(remaining) > 0 {
 		return sr.corrupt("%d bytes after the last value", len(remaining))
@@ -199,11 +202,11 @@ func (sr *snapshotReader) values() error {
 func (sr *snapshotReader) vacant() error {
 	b, first := sr.record[snapshot.HeadBytes:], uint64(sr.field(1))
 	for end := first + uint64(sr.field(2)); first < end; {
-		n, g, remaining, ok := snapshot.ParseRun(b, end-first, sr.plan.origin)
-		if !ok || shard.NeedsMemory(g) {
+		n, stage, remaining, ok := snapshot.ParseRun(b, end-first)
+		if !ok || sr.core.arena.NeedsMemory(stage) {
 			return sr.nonsense()
 		}
-		if err := sr.vacate(first, first+n, g); err != nil {
+		if err := sr.vacate(first, first+n, stage); err != nil {
 			return err
 		}
 		b, first = remaining, first+n
@@ -225,8 +228,8 @@ func (sr *snapshotReader) unreadable(h uint64, err error) error {
 // skips reads a skips record.
 func (sr *snapshotReader) skips() error {
 	first, n := sr.field(1), int(sr.field(2))
-	lives, remaining, ok := snapshot.ParseRuns(sr.record[snapshot.HeadBytes:], sr.generations, n, 1)
-	if sr.generations = lives; !ok || len(remaining) > 0 {
+	lives, remaining, ok := snapshot.ParseRuns(sr.record[snapshot.HeadBytes:], sr.stages, n)
+	if sr.stages = lives; !ok || len(remaining) > 0 {
 		return sr.corrupt("what slots %d to %d skip makes no sense", first, int(first)+n-1)
 	}
 	sr.skip(first, lives)
@@ -244,8 +247,8 @@ func (sr *snapshotReader) changed() error {
 	if len(remaining) > 0 {
 		return sr.corrupt("%d bytes after the last generation", len(remaining))
 	}
-	sr.again = uint64(sr.field(1)) + uint64(len(sr.generations))
-	return sr.change(seen, sr.field(1), sr.generations)
+	sr.again = uint64(sr.field(1)) + uint64(len(sr.stages))
+	return sr.change(seen, sr.field(1), sr.stages)
 }
 
 // end reads the end record.

@@ -2,7 +2,7 @@ package pool
 
 import "coatcheck/pool/internal/snapshot"
 
-// Pages in which nothing lives need no memory in a copy. WriteTo writes their generations without values, in
+// Pages in which nothing lives need no memory in a copy. WriteTo writes their stages without values, in
 // records that have as many slots as they like. A page without memory takes one step, and a few bytes. In a
 // pool that replays, pages that have memory have it in the copy too.
 
@@ -11,11 +11,11 @@ type vacantRuns struct {
 	first, slots uint32
 	runs         []byte // but for the last one, of n slots
 	n            uint64
-	generation   uint32
+	stage        uint32
 }
 
-// addVacant adds n slots that have a generation.
-func (sw *snapshotWriter) addVacant(first, n, generation uint32) error {
+// addVacant adds n slots that are at a stage.
+func (sw *snapshotWriter) addVacant(first, n, stage uint32) error {
 	g := &sw.gap
 	if len(g.runs) > snapshot.FlushBytes {
 		if err := sw.endVacant(); err != nil {
@@ -23,19 +23,19 @@ func (sw *snapshotWriter) addVacant(first, n, generation uint32) error {
 		}
 	}
 	if g.slots == 0 {
-		g.first, g.generation = first, generation
+		g.first, g.stage = first, stage
 	}
-	if generation != g.generation {
+	if stage != g.stage {
 		sw.endRun()
 	}
-	g.n, g.generation, g.slots = g.n+uint64(n), generation, g.slots+n
+	g.n, g.stage, g.slots = g.n+uint64(n), stage, g.slots+n
 	return nil
 }
 
 // endRun appends the last run to the others.
 func (sw *snapshotWriter) endRun() {
 	g := &sw.gap
-	g.runs = snapshot.AppendRun(g.runs, int(g.n), g.generation, sw.core.arena.FirstGeneration)
+	g.runs = snapshot.AppendRun(g.runs, int(g.n), g.stage)
 	g.n = 0
 }
 

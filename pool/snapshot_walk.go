@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"coatcheck/pool/internal/snapshot"
-	"coatcheck/shard"
 	"coatcheck/shard/slots"
 )
 
@@ -13,13 +12,13 @@ import (
 
 // sink gets what a walker finds.
 type sink interface {
-	// block gets the values of up to limit slots from index first on, with generations of the first look, and
+	// block gets the values of up to limit slots from index first on, with stages of the first look, and
 	// returns how many slots it has got.
 	block(first uint32, limit uint64) (uint64, error)
 
 	// addVacant gets n slots in which nothing lives and which need no memory in the copy. endVacant is called
 	// after the last.
-	addVacant(first, n, generation uint32) error
+	addVacant(first, n, stage uint32) error
 	endVacant() error
 
 	skips(first uint32, lives []uint32) error
@@ -28,37 +27,37 @@ type sink interface {
 	// room is called before changed, for slots that were handed out since the first look.
 	room(first, end uint64) error
 
-	// changed gets a run of slots whose generations are not what they were: those that see has read. In the copy,
-	// a live slot keeps the value of the first look if that had the same generation; otherwise it is vacant.
+	// changed gets a run of slots whose stages are not what they were: those that see has read. In the copy,
+	// a live slot keeps the value of the first look if that had the same stage; otherwise it is vacant.
 	changed(first uint32) error
 }
 
 // walker is one call of WriteTo or Clone.
 type walker struct {
-	core        *core
-	sink        sink
-	generations []uint32 // of a block
-	looks       []look   // what the first look found
+	core   *core
+	sink   sink
+	stages []uint32 // of a block
+	looks  []look   // what the first look found
 }
 
 func newWalker(c *core) walker {
-	return walker{core: c, generations: make([]uint32, snapshot.SlotsOf(c.arena.Size))}
+	return walker{core: c, stages: make([]uint32, snapshot.SlotsOf(c.arena.Size))}
 }
 
 // look is what the walker keeps of a run of slots: their number, and the sum of their
-// generations.
+// stages.
 type look struct {
 	slots uint32
 	sum   uint64
 }
 
-// neverSeen is a sum that no generations have. What has it is written again.
+// neverSeen is a sum that no stages have. What has it is written again.
 const neverSeen = math.MaxUint64
 
-func lookAt(generations []uint32) look {
-	l := look{slots: uint32(len(generations))}
-	for _, g := range generations {
-		l.sum += uint64(g)
+func lookAt(stages []uint32) look {
+	l := look{slots: uint32(len(stages))}
+	for _, stage := range stages {
+		l.sum += uint64(stage)
 	}
 	return l
 }
@@ -114,7 +113,7 @@ func (w *walker) again(first uint32, l look) error {
 			continue
 		}
 		n := uint32(w.see(t, first, int(end-first)))
-		if now := lookAt(w.generations); now != l && now != lookAtFloor(n, floor) || l.sum == neverSeen {
+		if now := lookAt(w.stages); now != l && now != lookAtFloor(n, floor) || l.sum == neverSeen {
 			if err := w.sink.changed(first); err != nil {
 				return err
 			}
@@ -142,11 +141,11 @@ func (w *walker) later(first, last uint64) error {
 	return nil
 }
 
-// see reads the generations of up to limit slots of a block, and returns how many these are.
+// see reads the stages of up to limit slots of a block, and returns how many these are.
 func (w *walker) see(t *slots.PageTable, first uint32, limit int) int {
-	limit = min(limit, cap(w.generations))
-	n := w.core.arena.Table.Generations(t, first, w.generations[:limit])
-	w.generations = w.generations[:n]
+	limit = min(limit, cap(w.stages))
+	n := w.core.arena.Table.Stages(t, first, w.stages[:limit])
+	w.stages = w.stages[:n]
 	return n
 }
 
@@ -155,12 +154,12 @@ func (w *walker) see(t *slots.PageTable, first uint32, limit int) int {
 func (w *walker) skipped(handed uint64) error {
 	for first := uint64(0); first < handed; {
 		t := w.core.pages()
-		n := min(handed-first, uint64(cap(w.generations)))
+		n := min(handed-first, uint64(cap(w.stages)))
 		if _, gone := t.Floor(uint32(first)); gone {
 			first += uint64(t.Beside(uint32(first), slots.None))
 			continue
 		}
-		lives := w.generations[:n]
+		lives := w.stages[:n]
 		if w.core.arena.Skips(uint32(first), lives) {
 			if err := w.sink.skips(uint32(first), lives); err != nil {
 				return err
@@ -182,7 +181,7 @@ func (w *walker) vacant(first uint32, handed uint64) (uint64, error) {
 	}
 	n := m.N - j
 	if m.Floor != 0 {
-		if shard.NeedsMemory(m.Floor) {
+		if w.core.arena.NeedsMemory(m.Floor) {
 			return 0, nil // a pool that was restored has such floors
 		}
 		w.looks = append(w.looks, lookAtFloor(n, m.Floor))
@@ -193,13 +192,13 @@ func (w *walker) vacant(first uint32, handed uint64) (uint64, error) {
 	}
 	for i := first; uint64(i) < end; {
 		k := w.see(t, i, int(end-uint64(i)))
-		l := lookAt(w.generations)
-		for j, g := range w.generations {
-			if g += g % 2; shard.NeedsMemory(g) { // it has grown too old since isVacant
-				g, l.sum = shard.OldFloor, neverSeen
+		l := lookAt(w.stages)
+		for j, stage := range w.stages {
+			if stage += stage % 2; w.core.arena.NeedsMemory(stage) { // it has grown too old since isVacant
+				stage, l.sum = uint32(w.core.arena.OldFloor()), neverSeen
 			}
 			// A life that began since isVacant ends in the copy, as one that begins after the first look.
-			if err := w.sink.addVacant(i+uint32(j), 1, g); err != nil {
+			if err := w.sink.addVacant(i+uint32(j), 1, stage); err != nil {
 				return 0, err
 			}
 		}
@@ -213,7 +212,7 @@ func (w *walker) vacant(first uint32, handed uint64) (uint64, error) {
 func (w *walker) isVacant(t *slots.PageTable, m *slots.PageMeta) bool {
 	part := t.Strip(m.FirstSlot, m.FirstSlot+m.N)
 	for j := range part.N {
-		if shard.NeedsMemory(w.core.arena.Table.Vacant(part.Slot(j).Word.Load())) {
+		if a := &w.core.arena; a.NeedsMemory(a.Table.StageOf(part.First+j, part.Slot(j).Word.Load())) {
 			return false
 		}
 	}

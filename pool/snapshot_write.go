@@ -60,7 +60,7 @@ type snapshotWriter struct {
 // snapshot writes the records in order.
 func (sw *snapshotWriter) snapshot(d codec.Description) error {
 	a := &sw.core.arena
-	if err := sw.Header(&snapshot.Header{Description: d, First: a.FirstGeneration, Fresh: a.FreshGeneration}); err != nil {
+	if err := sw.Header(&snapshot.Header{Description: d, Origin: a.Origin, Fresh: a.Table.FreshStage()}); err != nil {
 		return err
 	}
 	total, err := sw.walk()
@@ -82,7 +82,7 @@ func (sw *snapshotWriter) block(first uint32, limit uint64) (n uint64, err error
 	if err := sw.endVacant(); err != nil {
 		return 0, err
 	}
-	limit = min(limit, uint64(sw.core.pages().Beside(first, uint32(cap(sw.generations)))))
+	limit = min(limit, uint64(sw.core.pages().Beside(first, uint32(cap(sw.stages)))))
 	if err := sw.Pay(sw.memory.Next(uint64(first), uint64(first)+limit)); err != nil {
 		return 0, err
 	}
@@ -99,40 +99,40 @@ func (sw *snapshotWriter) pinned(first uint32, limit uint64) (n int, err error) 
 		pin := sw.core.domain.Pin()
 		defer pin.Unpin() // also when the codec panics
 	}
-	t := sw.core.pages()
+	t, o := sw.core.pages(), sw.core.arena.Table.Origins()
 	total := sw.see(t, first, int(limit))
 	sw.values = sw.values[:0]
 	for n < total && len(sw.values) < snapshot.FlushBytes {
-		if sw.generations[n]%2 == 1 {
+		if sw.stages[n]%2 == 1 {
 			i := first + uint32(n)
+			h := slots.Pack(o.Generation(i, sw.stages[n]), i)
 			if sw.core.replays {
-				err = sw.held(i, &sw.generations[n])
+				err = sw.held(h, &sw.stages[n])
 			} else {
 				sw.values, err = sw.codec.Append(sw.values, sw.core.value(t.At(i)))
 			}
 			if err != nil {
-				h := slots.Pack(sw.generations[n], i)
 				return n, fmt.Errorf("pool: WriteTo: value %s: %w", textOf(h), err)
 			}
-			sw.live += uint64(sw.generations[n] % 2)
+			sw.live += uint64(sw.stages[n] % 2)
 		}
 		n++
 	}
-	sw.looks = append(sw.looks, lookAt(sw.generations[:n]))
+	sw.looks = append(sw.looks, lookAt(sw.stages[:n]))
 	sw.Begin(snapshot.Values, first, n)
-	sw.Record = snapshot.AppendRuns(sw.Record, sw.generations[:n], sw.core.arena.FirstGeneration)
+	sw.Record = snapshot.AppendRuns(sw.Record, sw.stages[:n])
 	sw.Record = append(sw.Record, sw.values...)
 	return n, nil
 }
 
-// held appends the value of slot i, which was live with a generation, under a hold of its own. If
-// that life is over, held notes its end instead. To look for the slot's next value would have no end,
+// held appends the value of h, which was live, under a hold of its own. If
+// that life is over, held notes its end in the slot's stage instead. To look for the slot's next value would have no end,
 // if another goroutine goes on replacing it.
-func (sw *snapshotWriter) held(i uint32, generation *uint32) (err error) {
+func (sw *snapshotWriter) held(h uint64, stage *uint32) (err error) {
 	a := &sw.core.arena
-	k, ok := a.Hold(slots.Pack(*generation, i))
+	k, ok := a.Hold(h)
 	if !ok {
-		*generation++
+		*stage++
 		return nil
 	}
 	defer a.Drop(k) // also when the codec panics
@@ -140,19 +140,19 @@ func (sw *snapshotWriter) held(i uint32, generation *uint32) (err error) {
 	return err
 }
 
-// changed writes the generations of a run that is not what it was. In the copy, a live slot
-// keeps the value of the first look if that had the same generation; otherwise it is vacant.
+// changed writes the stages of a run that is not what it was. In the copy, a live slot
+// keeps the value of the first look if that had the same stage; otherwise it is vacant.
 func (sw *snapshotWriter) changed(first uint32) error {
-	for j, g := range sw.generations {
-		if needsMemoryVacant(g) { // it may have grown too old since the first look, which did not pay then
+	for j, stage := range sw.stages {
+		if sw.core.needsMemoryVacant(stage) { // it may have grown too old since the first look, which did not pay then
 			if err := sw.Pay(sw.memory.Again(uint64(first) + uint64(j))); err != nil {
 				return err
 			}
 			break
 		}
 	}
-	sw.Begin(snapshot.Generations, first, len(sw.generations))
-	sw.Record = snapshot.AppendRuns(sw.Record, sw.generations, sw.core.arena.FirstGeneration)
+	sw.Begin(snapshot.Generations, first, len(sw.stages))
+	sw.Record = snapshot.AppendRuns(sw.Record, sw.stages)
 	return sw.Flush()
 }
 
@@ -162,7 +162,7 @@ func (sw *snapshotWriter) room(first, end uint64) error { return sw.Pay(sw.memor
 // skips writes which slots of a run skip lives at their next removal.
 func (sw *snapshotWriter) skips(first uint32, lives []uint32) error {
 	sw.Begin(snapshot.Skips, first, len(lives))
-	sw.Record = snapshot.AppendRuns(sw.Record, lives, 1) // numbers as they are
+	sw.Record = snapshot.AppendRuns(sw.Record, lives)
 	return sw.Flush()
 }
 

@@ -222,7 +222,7 @@ func TestMovesOfFixedArenasAllocateNothing(t *testing.T) {
 		for k := range arenas {
 			arenas[k].Init(shard.Config{
 				Domain: epoch.New(), Slots: 64, Capacity: 64, Pages: tinyPages, Shards: 4, AllShards: true, Fixed: true,
-				FirstGeneration: 1, Layout: slots.LayoutOf[uint64](false, nil),
+				Origin: 1, Layout: slots.LayoutOf[uint64](false, nil),
 			})
 		}
 		buckets = arenas[1].Buckets()

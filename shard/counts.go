@@ -36,7 +36,7 @@ func (a *Arena) Count() Counts {
 		Limbo:     int(a.parked.Load()),
 		Refs:      int(a.refs.Load()),
 		Exhausted: int(a.Table.Exhausted()),
-		Worn:      a.Table.UsedUp(found.Latest),
+		Worn:      found.Worn,
 		Bytes:     a.affinity.bytes() + a.Table.Bytes(),
 		MaxLimbo:  a.limboLimit(int64(found.Live)),
 		Full:      a.refusals.full.Load(),

@@ -73,7 +73,7 @@ func (e ending) retire() {
 func (e ending) push() {
 	s, h := e.shard, e.h
 	a := s.arena
-	if h < a.skipBelow {
+	if a.maySkip(h) {
 		h = skip(s, e.slot, h, slots.Low(e.seen))
 	}
 	if a.stampPerSlot {
@@ -100,7 +100,7 @@ func (m *Magazine) tell(slot *slots.Hook, h uint64) {
 		}
 	}()
 	s.arena.OnRemove(slot, h)
-	if n := m.used; n < len(m.bag) && h < slots.LastLife && h >= s.arena.skipBelow {
+	if n := m.used; n < len(m.bag) && h < slots.LastLife && !s.arena.maySkip(h) {
 		slot.Set(slots.Vacated(h, m.top))
 		m.bag[n] = slots.NewCached(slot, slots.Reborn(h))
 		m.used, m.top = n+1, slots.Low(h)

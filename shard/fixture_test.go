@@ -54,7 +54,7 @@ func newRig[T any](t testing.TB, set setup[T]) *rig[T] {
 	r.arena.Init(shard.Config{
 		Domain: epoch.New(),
 		Slots:  uint64(set.slots), Pages: set.pages, Shards: max(n, set.most), AllShards: set.most == 0,
-		FirstGeneration: max(set.first, 1), FIFO: set.fifo, Replays: set.replays,
+		Origin: max(set.first, 1), FIFO: set.fifo, Replays: set.replays,
 		Layout:   slots.LayoutOf(set.zero, set.reset),
 		Capacity: uint64(set.capacity), MaxLimbo: int64(limbo), Fixed: set.fixed,
 	})

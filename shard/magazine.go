@@ -233,7 +233,7 @@ func (m *Magazine) Remove(h uint64) bool {
 			bag[n] = slots.NewCached(slot, slots.Reborn(h))
 			m.used, m.top = n+1, slots.Low(h)
 			if h >= m.fastBelow {
-				if h >= slots.LastLife || h < m.apartBelow {
+				if h >= slots.LastLife || h < m.apartBelow && m.arena.isApart(h) {
 					m.passOn(h)
 				} else if m.clock.Epoch() != m.stamp {
 					m.restamp() // while E is the stamp that was taken last, another one would be the same
@@ -306,7 +306,7 @@ func (m *Magazine) removeSlow(h uint64) bool {
 // before. Otherwise it returns nil; then call Remove and Last.
 func (m *Magazine) Taker(h uint64) *shard {
 	m.mustBeOpen()
-	if m.reach == 0 || m.arena.Reset != nil || h >= slots.LastLife || h < m.apartBelow {
+	if m.reach == 0 || m.arena.Reset != nil || h >= slots.LastLife || h < m.apartBelow && m.arena.isApart(h) {
 		return m.shard
 	}
 	return nil

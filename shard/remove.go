@@ -92,7 +92,7 @@ func (s *shard) retire(slot *slots.Hook, h, seen uint64) {
 		if a.stampPerSlot {
 			a.Table.SetStamp(slots.Low(h), a.Domain.Stamp())
 		}
-		if h < a.apartBelow {
+		if h < a.apartBelow && a.isApart(h) {
 			ending{s, slot, h, seen}.retire()
 			return
 		}
@@ -225,7 +225,7 @@ func (r *Removals) Remove(h uint64) bool {
 		return false
 	}
 	if h >= a.fastBelow {
-		if h < a.skipBelow {
+		if a.maySkip(h) {
 			h = skip(r.shard, slot, h, top)
 		}
 		a.countSpent(h)
@@ -247,8 +247,15 @@ func (r *Removals) End() {
 
 // mustNote reports whether the removal of h has anything to do besides the push.
 func (a *Arena) mustNote(h uint64) bool {
-	return a.stampPerSlot || h >= slots.LastLife || h < a.apartBelow
+	return a.stampPerSlot || h >= slots.LastLife || a.isApart(h)
 }
+
+// isApart reports whether the removal of h takes the long way (ending): there is an OnRemove, or the slot may skip
+// lives. Where other pools come by, callers first compare h with apartBelow.
+func (a *Arena) isApart(h uint64) bool { return a.ranking.Rank(h) < a.apartRank }
+
+// maySkip reports whether the slot that h names may skip lives when it is removed.
+func (a *Arena) maySkip(h uint64) bool { return a.ranking.Rank(h) < a.skipRank }
 
 // countSpent counts the end of a last life.
 func (a *Arena) countSpent(h uint64) {

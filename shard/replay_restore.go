@@ -118,7 +118,7 @@ func (l *lister) seeGone(first, floor uint64, missing *uint64) bool {
 	a := l.arena
 	// A floor is above a life that each slot has had or burnt. One of 0 would say that the page has
 	// memory (PageMeta).
-	if a.Fixed || first >= uint64(l.seen.table.Limit) || floor <= uint64(a.FirstGeneration) {
+	if a.Fixed || first >= uint64(l.seen.table.Limit) || floor < 2 || floor > uint64(max(0, a.OldFloor())) {
 		return false
 	}
 	m, j := l.seen.table.Meta(uint32(first))
@@ -131,7 +131,7 @@ func (l *lister) seeGone(first, floor uint64, missing *uint64) bool {
 		return uint64(m.Floor) == floor && l.seen.see(m, 0)
 	}
 	for i := first; i < end; i++ {
-		if !l.see(i, floor, OldFloor) {
+		if !l.see(i, uint64(a.Table.Origins().Generation(uint32(i), uint32(floor))), slots.Spent-1) {
 			return false
 		}
 	}
@@ -141,11 +141,16 @@ func (l *lister) seeGone(first, floor uint64, missing *uint64) bool {
 // see marks slot i, which has memory, is in no list yet, and is vacant with a generation up to maxGeneration.
 func (l *lister) see(i, generation, maxGeneration uint64) bool {
 	if i >= l.arena.Table.Allocated() || generation > maxGeneration || generation%2 == 1 ||
-		uint64(l.arena.Table.SlotGeneration(uint32(i))) != generation {
+		l.generation(i) != generation {
 		return false
 	}
 	m, j := l.seen.table.Meta(uint32(i))
 	return m.Floor == 0 && l.seen.see(m, j)
+}
+
+// generation returns that of the word of slot i.
+func (l *lister) generation(i uint64) uint64 {
+	return uint64(slots.Generation(l.arena.Table.Slot(uint32(i)).Word.Load()))
 }
 
 func (l *lister) seeAll(list *places, maxGeneration uint64) bool {
@@ -165,7 +170,7 @@ func (l *lister) hasRange(ends []uint64) bool {
 		return false
 	}
 	for i := ends[0]; i < ends[1]; i++ {
-		if !l.see(i, uint64(l.arena.Table.SlotGeneration(uint32(i))), slots.Spent-1) {
+		if !l.see(i, l.generation(i), slots.Spent-1) {
 			return false
 		}
 	}
@@ -179,7 +184,7 @@ func (l *lister) countRest(o *order, skips *RestoredSkips) (c Census) {
 	a.eachRestored(func(m *slots.PageMeta, part slots.Strip) {
 		for j := range part.N {
 			slot := part.Slot(j)
-			switch g := slots.Generation(slot.Word.Load()); {
+			switch g := a.restored(m.FirstSlot+j, slot); {
 			case g%2 == 1:
 				c.Live++
 			case l.seen.page(m)[j] && g == slots.Spent:

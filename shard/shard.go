@@ -211,14 +211,16 @@ type Arena struct {
 	mostOwned    uint32 // the most slots that an operation owns at a time
 	fastBelow    uint64 // removals of handles below it have nothing to note: LastLife, or 0 if stampPerSlot or apartBelow is not 0
 	plainBelow   uint64 // fastBelow, or 0 if there is a Reset
-	apartBelow   uint64 // removals of handles below it take the long way (ending): skipBelow, or all if there is an OnRemove
+	apartBelow   uint64 // removals of handles below it may take the long way (isApart): 0 in most pools, so that they ask no more
 
 	Events
-	skipBelow uint64 // removals of handles below it ask whether the slot skips lives (skips.go); 0 but in a restored pool
+	apartRank uint64        // removals of handles that rank below it take the long way (ending): skipRank, or all if there is an OnRemove
+	skipRank  uint64        // removals of handles that rank below it ask whether the slot skips lives (skips.go); 0 but in a restored pool
+	ranking   slots.Ranking // zero but in a restored pool
 
 	// All operations read the fields above, but for the last three, and few write those below; a word of 8
 	// bytes comes before.
-	_ [80 - 2*bits.UintSize/8]byte
+	_ [48 - 2*bits.UintSize/8]byte
 
 	holds
 	verdicts verdicts
@@ -245,17 +247,17 @@ type Config struct {
 	slots.Layout
 	Domain *epoch.Domain
 
-	Slots           uint64 // the most slots that there may ever be
-	Pages           slots.PageSizes
-	Shards          int    // the most shards that there may be
-	Capacity        uint64 // the most slots in use, or 0 for Slots
-	MaxLimbo        int64  // the most slots that wait before the arena stops growing; 0: a default
-	FirstGeneration uint32 // the least live generation of any slot; odd
-	FreshGeneration uint32 // the first live generation of slots that were never used, if it is above FirstGeneration
-	AllShards       bool   // all are made at once; without it, where goroutines meet
-	FIFO            bool   // shards hand out the slot that was removed first
-	Fixed           bool   // all memory is allocated from the start, and kept
-	Replays         bool   // what a call does must not depend on how many guards there once were
+	Slots      uint64 // the most slots that there may ever be
+	Pages      slots.PageSizes
+	Shards     int    // the most shards that there may be
+	Capacity   uint64 // the most slots in use, or 0 for Slots
+	MaxLimbo   int64  // the most slots that wait before the arena stops growing; 0: a default
+	Origin     uint32 // with which generation each slot begins (slots.OriginsOf)
+	FreshStage uint32 // the first live stage of slots that were never used, if it is above 1
+	AllShards  bool   // all are made at once; without it, where goroutines meet
+	FIFO       bool   // shards hand out the slot that was removed first
+	Fixed      bool   // all memory is allocated from the start, and kept
+	Replays    bool   // what a call does must not depend on how many guards there once were
 
 	// Name returns what the texts of refusals call the pool. It may be nil.
 	Name func() string
@@ -267,7 +269,7 @@ func (a *Arena) Init(c Config) {
 	a.stampPerSlot = c.Capacity > 0 || c.MaxLimbo > 0
 	switch {
 	case a.OnRemove != nil:
-		a.apartBelow = math.MaxUint64
+		a.apartBelow, a.apartRank = math.MaxUint64, math.MaxUint64
 	case !a.stampPerSlot:
 		a.fastBelow = slots.LastLife
 	}
@@ -282,7 +284,7 @@ func (a *Arena) Init(c Config) {
 	}
 	a.Table.Init(slots.Setup{
 		Layout: c.Layout, Slots: c.Slots, Capacity: c.Capacity, Pages: c.Pages,
-		FirstGeneration: c.FirstGeneration, FreshGeneration: c.FreshGeneration, Fixed: c.Fixed, Stamps: a.stampPerSlot,
+		Origin: c.Origin, FreshStage: c.FreshStage, Fixed: c.Fixed, Stamps: a.stampPerSlot,
 		NewFirst: c.FIFO && c.Capacity > 0,
 	})
 	if c.AllShards {
@@ -334,7 +336,7 @@ func (s *shard) putOff() {
 		slot := a.Table.Slot(i)
 		word := slot.Word.Load()
 		next := slots.Low(word)
-		if word, ok := b.burn(slot, a.Table.Vacant(word)+1, slots.None); ok {
+		if word, ok := b.burn(slot, a.Table.GenerationOf(i, word)+1, slots.None); ok {
 			used.Append(slot, i, word)
 		}
 		i = next

@@ -47,7 +47,7 @@ func later(generation, lives uint32) uint32 {
 // Skips stores in dst how many lives the slots from index first on, which were handed out, skip when they are
 // next removed. It reports whether any of them skips some. If no slot of the arena can, it stores nothing.
 func (a *Arena) Skips(first uint32, dst []uint32) (found bool) {
-	if a.skipBelow == 0 {
+	if a.skipRank == 0 {
 		return false
 	}
 	for t := a.Table.Pages(); len(dst) > 0; {
@@ -101,13 +101,15 @@ func (a *Arena) KeepSkips(restored *RestoredSkips, lives uint32) {
 	if len(restored.pages) == 0 && lives == 0 {
 		return
 	}
-	latest := uint32(0)
+	latest, greatest := uint32(0), uint32(0) // a stage, and a generation
+	o := a.Table.Origins()
 	var each []uint32 // of a page
 	// What is vacant has skipped, or was in a list, and so had skipped when it was removed.
 	a.eachRestored(func(m *slots.PageMeta, part slots.Strip) {
 		page := restored.pages[m.FirstSlot]
 		if page == nil {
-			latest = max(latest, m.SkipLive(part, lives))
+			stage, generation := m.SkipLive(o, part, lives)
+			latest, greatest = max(latest, stage), max(greatest, generation)
 			return
 		}
 		each = each[:0]
@@ -118,7 +120,7 @@ func (a *Arena) KeepSkips(restored *RestoredSkips, lives uint32) {
 				n = moreSkips(page[int(j)%len(page)], lives)
 			}
 			if each = append(each, n); n > 0 {
-				skips, latest = true, max(latest, g)
+				skips, latest, greatest = true, max(latest, o.Stage(m.FirstSlot+j, g)), max(greatest, g)
 			}
 		}
 		if skips {
@@ -126,8 +128,10 @@ func (a *Arena) KeepSkips(restored *RestoredSkips, lives uint32) {
 		}
 	})
 	if latest > 0 {
-		a.skipBelow = slots.Pack(latest+1, 0)
-		a.apartBelow = max(a.apartBelow, a.skipBelow)
+		a.ranking = a.Table.Origins().Ranking()
+		a.skipRank = slots.RankBound(latest)
+		a.apartRank = max(a.apartRank, a.skipRank)
+		a.apartBelow = max(a.apartBelow, slots.Pack(greatest+1, 0))
 		a.fastBelow, a.plainBelow = 0, 0
 	}
 }

@@ -9,8 +9,8 @@ import (
 // A snapshot reads what a pool's slots are while others use them, and a restored pool's lists
 // are built from that.
 //
-// A slot's generation says all that a snapshot must know. If it is odd, the slot is live with
-// it. If it is even, no handle beyond the next odd generation was ever issued, because a
+// A slot's stage (slots/origins.go) says all that a snapshot must know. If it is odd, the slot is live at
+// it. If it is even, no handle beyond the next odd stage was ever issued, because a
 // slot's owner has the handle of the very next life (I2). So a restored vacant slot burns that
 // one life, whether it was in a freelist, in limbo, or with a Worker, a Reservation or a Ref.
 //
@@ -25,11 +25,12 @@ import (
 // skips. Each 64 slots take 12 bytes more.
 const BesideSlot = 8
 
-// OldFloor is the greatest floor that Trim gives a page: one life after oldPage.
-const OldFloor = oldPage + 2
+// OldFloor returns the greatest floor that Trim gives a page: one life after oldStage. It is below 0 if it gives
+// none.
+func (a *Arena) OldFloor() int64 { return a.oldStage() + 2 }
 
-// NeedsMemory reports whether a slot with a generation has memory in a copy: it is live, or too old for a floor.
-func NeedsMemory(generation uint32) bool { return generation%2 == 1 || generation > OldFloor }
+// NeedsMemory reports whether a slot at a stage has memory in a copy: it is live, or too old for a floor.
+func (a *Arena) NeedsMemory(stage uint32) bool { return stage%2 == 1 || int64(stage) > a.OldFloor() }
 
 // Restorer restores the slots of an arena from a snapshot.
 type Restorer struct {
@@ -115,10 +116,10 @@ func (r *Restorer) occupy(m *slots.PageMeta, end uint32) bool {
 	return true
 }
 
-// Vacant hands out the slots from first on, which are the next ones, to end-1. They are vacant with a
-// generation, and get no memory unless they share a page with others. It returns false if the input has not
+// Vacant hands out the slots from first on, which are the next ones, to end-1. They are vacant at a
+// stage, and get no memory unless they share a page with others. It returns false if the input has not
 // paid for their place in the table.
-func (r *Restorer) Vacant(first, end uint64, generation uint32) bool {
+func (r *Restorer) Vacant(first, end uint64, stage uint32) bool {
 	a := r.arena
 	if a.Fixed && !r.Occupy(first, end) || !r.spend(r.sizes.TableBytes(end)-r.sizes.TableBytes(first)) {
 		return false
@@ -128,10 +129,10 @@ func (r *Restorer) Vacant(first, end uint64, generation uint32) bool {
 		m, j := a.Table.Pages().Meta(uint32(i))
 		n := min(uint64(m.N-j), end-i)
 		if m.Floor != 0 {
-			m.Floor = max(m.Floor, generation)
+			m.Floor = max(m.Floor, stage)
 		} else {
 			for k := range uint32(n) {
-				a.RestoreSlot(uint32(i)+k, generation)
+				a.RestoreSlot(uint32(i)+k, stage)
 			}
 		}
 		i += n
@@ -139,36 +140,36 @@ func (r *Restorer) Vacant(first, end uint64, generation uint32) bool {
 	return true
 }
 
-// Generation returns the generation of slot i, which was handed out. It is a later one, and exact is false, if
+// Stage returns the stage of slot i, which was handed out. It is a later one, and exact is false, if
 // the slot has or had a floor.
-func (r *Restorer) Generation(i uint32) (generation uint32, exact bool) {
+func (r *Restorer) Stage(i uint32) (stage uint32, exact bool) {
 	m, _ := r.arena.Table.Pages().Meta(i)
-	return r.arena.Table.SlotGeneration(i), m.Floor == 0 && !r.shared
+	return r.arena.Table.SlotStage(i), m.Floor == 0 && !r.shared
 }
 
-// Change gives a later generation to slot i, which was handed out. A live slot stays only if it has that
-// generation already. Change returns false if the input has not paid for the memory that the slot needs.
-func (r *Restorer) Change(i, generation uint32) bool {
-	generation += generation % 2 // a life that began after the first look has no value here: it ends
+// Change gives a later stage to slot i, which was handed out. A live slot stays only if it has that
+// stage already. Change returns false if the input has not paid for the memory that the slot needs.
+func (r *Restorer) Change(i, stage uint32) bool {
+	stage += stage % 2 // a life that began after the first look has no value here: it ends
 	m, _ := r.arena.Table.Pages().Meta(i)
-	if m.Floor != 0 && !NeedsMemory(generation) {
-		m.Floor = max(m.Floor, generation)
+	if m.Floor != 0 && !r.arena.NeedsMemory(stage) {
+		m.Floor = max(m.Floor, stage)
 		return true
 	}
 	if !r.occupy(m, uint32(min(uint64(m.FirstSlot)+uint64(m.N), r.arena.Table.Allocated()))) {
 		return false
 	}
-	r.arena.RestoreSlot(i, generation)
+	r.arena.RestoreSlot(i, stage)
 	return true
 }
 
 // Skip makes slot i, which was handed out, skip so many lives more.
 func (r *Restorer) Skip(i, lives uint32) { r.skips.Add(r.arena.Table.Pages(), i, lives) }
 
-// RestoreSlot gives a generation to slot i, which was handed out and has memory. A live slot already has its
+// RestoreSlot brings slot i, which was handed out and has memory, to a stage. A live slot already has its
 // value.
-func (a *Arena) RestoreSlot(i, generation uint32) {
-	slot := a.Table.Slot(i)
+func (a *Arena) RestoreSlot(i, stage uint32) {
+	slot, generation := a.Table.Slot(i), a.Table.Origins().Generation(i, stage)
 	if generation%2 == 1 {
 		slot.Publish(slots.Pack(generation, i))
 		return
@@ -177,38 +178,37 @@ func (a *Arena) RestoreSlot(i, generation uint32) {
 	slot.Set(slots.Pack(generation, slots.None))
 }
 
-// RestoreSlots gives generations to the slots from index first on, which were handed out, have memory, and
-// have no values but those that live.
-func (a *Arena) RestoreSlots(first uint32, generations []uint32) {
-	t := a.Table.Pages()
-	for len(generations) > 0 {
-		part := t.Strip(first, first+uint32(len(generations)))
+// RestoreSlots brings the slots from index first on, which were handed out, have memory, and have no values but those
+// that live, to stages.
+func (a *Arena) RestoreSlots(first uint32, stages []uint32) {
+	t, o := a.Table.Pages(), a.Table.Origins()
+	for len(stages) > 0 {
+		part := t.Strip(first, first+uint32(len(stages)))
 		for j := range part.N {
 			low := uint32(slots.None)
-			if generations[j]%2 == 1 {
+			if stages[j]%2 == 1 {
 				low = first + j
 			}
-			part.Slot(j).Set(slots.Pack(generations[j], low))
+			part.Slot(j).Set(slots.Pack(o.Generation(first+j, stages[j]), low))
 		}
-		first, generations = first+part.N, generations[part.N:]
+		first, stages = first+part.N, stages[part.N:]
 	}
 }
 
 // Outlive makes sure that no handle is issued again of slot i, which the arena leaves out, and which the
-// original had with a generation. If slots are exhausted, slots with new indexes take their place, and
+// original had at a stage. If slots are exhausted, slots with new indexes take their place, and
 // perhaps this one. So slots that were never used begin after it, by so many lives and one more. If it
 // has none left, there will be no slot with its index or a greater one.
 //
 // The wrong version forgets what the arena has no slot for, since no handle is live there now.
-func (a *Arena) Outlive(i, generation, lives uint32) {
-	g := later(generation+generation%2, 1+lives)
-	if g == slots.Spent {
+func (a *Arena) Outlive(i, stage, lives uint32) {
+	next := uint64(stage+stage%2) + 2*(1+uint64(lives)) + 1
+	if next > uint64(a.Table.Origins().LastStage()) {
 		a.Slots = min(a.Slots, uint64(i))
 		a.Table.Restrict(a.Slots)
 		return
 	}
-	a.FreshGeneration = max(a.FreshGeneration, g+1)
-	a.Table.BeginAt(a.FreshGeneration)
+	a.Table.BeginAt(uint32(next))
 }
 
 // Census counts the slots that have memory.
@@ -222,13 +222,13 @@ func (r *Restorer) RetireUnborn(lives uint32) (c Census) {
 	a := r.arena
 	for m := range a.Table.Pages().Pages {
 		if m.Floor != 0 { // which leaves each of its slots some life (OldFloor)
-			m.Floor = min(later(m.Floor, max(1, moreSkips(r.skips.lives(m, 0), lives))), slots.LastGeneration-1)
+			m.Floor = uint32(min(uint64(m.Floor)+2*uint64(max(1, moreSkips(r.skips.lives(m, 0), lives))), uint64(a.Table.Origins().LastStage()-1)))
 		}
 	}
 	a.eachRestored(func(m *slots.PageMeta, part slots.Strip) {
 		for j := range part.N {
 			slot := part.Slot(j)
-			g := slots.Generation(slot.Word.Load())
+			g := a.restored(m.FirstSlot+j, slot)
 			if g%2 == 1 {
 				c.Live++
 				continue
@@ -244,6 +244,13 @@ func (r *Restorer) RetireUnborn(lives uint32) (c Census) {
 	a.KeepSkips(&r.skips, lives)
 	a.Table.RestoreSpent(c.exhausted, 0)
 	return c
+}
+
+// restored returns the generation of slot i, which was handed out: the one before the first if its word was never
+// written.
+func (a *Arena) restored(i uint32, slot *slots.Hook) uint32 {
+	o := a.Table.Origins()
+	return o.Generation(i, o.StageOf(i, slot.Word.Load()))
 }
 
 // eachRestored calls f for each page that has memory, with those of its slots that were handed out.
@@ -304,7 +311,7 @@ func (a *Arena) vacate(c *Census) {
 	var gone []slots.Decommitted
 	total := uint64(0)
 	for m := range t.Pages().Pages {
-		if floor := floorOf(t, m); floor > 0 && !a.Fixed {
+		if floor := a.floorOf(m); floor > 0 && !a.Fixed {
 			gone = append(gone, slots.Decommitted{FirstSlot: m.FirstSlot, Floor: floor})
 			total += uint64(m.N)
 		}
@@ -334,7 +341,8 @@ func (a *Arena) vacate(c *Census) {
 
 // floorOf returns the floor that m's page has without memory, or 0 if one of its slots needs memory or is not
 // handed out. It is I11's: each slot has burnt a life since it was in a list.
-func floorOf(t *slots.Table, m *slots.PageMeta) (floor uint32) {
+func (a *Arena) floorOf(m *slots.PageMeta) (floor uint32) {
+	t := &a.Table
 	if uint64(m.FirstSlot)+uint64(m.N) > t.Allocated() {
 		return 0
 	}
@@ -343,11 +351,11 @@ func floorOf(t *slots.Table, m *slots.PageMeta) (floor uint32) {
 	}
 	part := t.Pages().Strip(m.FirstSlot, m.FirstSlot+m.N)
 	for j := range part.N {
-		w := part.Slot(j).Word.Load()
-		if slots.IsLive(w) || slots.Generation(w) > oldPage {
+		stage := t.Origins().StageOf(part.First+j, part.Slot(j).Word.Load())
+		if stage%2 == 1 || int64(stage) > a.oldStage() {
 			return 0
 		}
-		floor = max(floor, slots.Generation(w))
+		floor = max(floor, stage)
 	}
 	return floor
 }

@@ -27,6 +27,9 @@ import (
 // to all its slots, so younger ones age at once; each still has 2^27 lives.
 const oldPage = 1<<32 - 1<<28
 
+// oldStage returns the stage at which a slot comes to oldPage that began last. It is below 0 if all begin later.
+func (a *Arena) oldStage() int64 { return oldPage - int64(a.Table.Origins().Latest()-1) }
+
 // trimmer is one Trim under way.
 type trimmer struct {
 	arena *Arena
@@ -40,7 +43,7 @@ type found struct {
 	wanted bool
 	gone   bool
 	got    uint32 // how many of its slots the trimmer has
-	oldest uint32 // their greatest generation, with the life that each has burnt
+	oldest uint32 // their greatest stage, with the life that each has burnt
 	lives  int64  // that they have had, with these
 }
 
@@ -127,9 +130,9 @@ const sparse = 4
 
 // busy returns how many slots of m's page are live, or too old for a floor.
 func (t *trimmer) busy(m *slots.PageMeta) (n uint32) {
-	part := t.pages.Strip(m.FirstSlot, m.FirstSlot+m.N)
+	part, old := t.pages.Strip(m.FirstSlot, m.FirstSlot+m.N), t.arena.oldStage()
 	for j := range part.N {
-		if w := part.Slot(j).Word.Load(); slots.IsLive(w) || t.arena.Table.Vacant(w) > oldPage {
+		if w := part.Slot(j).Word.Load(); slots.IsLive(w) || int64(t.arena.Table.StageOf(part.First+j, w)) > old {
 			n++
 		}
 	}
@@ -195,15 +198,16 @@ func (t *trimmer) addList(k int, i uint32) {
 // add adds slot i, which came from the k-th shard and which the trimmer owns, to what was taken, one life
 // older. If that was its last life, add exhausts it; a wanted page has no such slot.
 func (t *trimmer) add(k int, slot *slots.Hook, i uint32, word uint64) {
-	word, ok := t.burn(slot, t.arena.Table.Vacant(word)+1, t.link(i, word))
+	word, ok := t.burn(slot, t.arena.Table.GenerationOf(i, word)+1, t.link(i, word))
 	if !ok {
 		return
 	}
 	t.put(k, slot, i, word)
 	if f := t.page(i); f != nil {
 		f.got++
-		f.oldest = max(f.oldest, slots.Generation(word))
-		f.lives += t.arena.Table.Lives(i, slots.Generation(word))
+		stage := t.arena.Table.StageOf(i, word)
+		f.oldest = max(f.oldest, stage)
+		f.lives += t.arena.Table.Lives(stage)
 	}
 }
 

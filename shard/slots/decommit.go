@@ -12,11 +12,11 @@ import (
 //	           decommit: all its slots are vacant and Trim's
 //	resident ───────────────────────────────────────────▶ decommitted: floor
 //	   ▲                                                    │
-//	   └──────── recommit: every word {floor, None} ───────┘
+//	   └──────── recommit: every slot at its floor ────────┘
 //
 // Each recommit copies the table, so neighbours come back together.
 //
-// The floor is above every generation that any of the page's slots had. So no handle of theirs
+// The floor is a stage above every one that any of the page's slots had (origins.go). So no handle of theirs
 // becomes live again, and none enters a freelist with a generation that it had there (I5,
 // I11).
 //
@@ -36,7 +36,7 @@ import (
 // Decommitted is a page without memory.
 type Decommitted struct {
 	FirstSlot uint32 // its first slot
-	Floor     uint32 // the generation of all its slots; even
+	Floor     uint32 // the stage of all its slots; even
 	Lives     int64  // of all its slots, when it has memory; Decommit counts them
 }
 
@@ -91,7 +91,7 @@ func (t *PageTable) endGaps() {
 	}
 }
 
-// Floor returns the generation of slot i, and of all slots of its page, if that has no memory
+// Floor returns the stage of slot i, and of all slots of its page, if that has no memory
 // in this table.
 func (t *PageTable) Floor(i uint32) (floor uint32, ok bool) {
 	m, _ := t.Meta(i)
@@ -121,6 +121,13 @@ func (p Strip) store(word uint64) {
 	}
 }
 
+// vacate makes all slots vacant at a stage. They are those of a table from index first on.
+func (p Strip) vacate(o *Origins, first, stage uint32) {
+	for j := range p.N {
+		p.Slot(j).Word.Store(Pack(o.Generation(first+j, stage), None))
+	}
+}
+
 // recommit gives pages memory again, and their slots to Allot: a run of neighbours, with at most one
 // slot for each backShare that there are, or one page, or pages for n slots. The caller holds mu,
 // RecommitRange is empty, and there are decommitted pages.
@@ -143,12 +150,10 @@ func (t *Table) recommit(n uint64) {
 		}
 		t.decommitted = t.decommitted[:len(t.decommitted)-1]
 		page, m := t.newPage(d.FirstSlot, old.N)
-		t.layout.whole(page, uint64(m.N)).store(Pack(d.Floor, None)) // I11
+		t.layout.whole(page, uint64(m.N)).vacate(&t.origins, d.FirstSlot, d.Floor) // I11
 		now.show(m, page, uintptr(now.Mask+1)*now.size)
 		hi += m.N
-		for i := d.FirstSlot; i < hi; i++ {
-			lives += t.Lives(i, d.Floor)
-		}
+		lives += int64(m.N) * t.Lives(d.Floor)
 	}
 	now.endGaps()
 	now.keep()

@@ -6,21 +6,12 @@ import (
 	"coatcheck/internal/cost"
 )
 
-// UsedUp returns which share of its lives a slot of the given generation has had: the current
-// one included, and all of them once it is exhausted.
-func (t *Table) UsedUp(generation uint32) float64 {
-	if generation < t.firstGeneration {
-		return 0 // never used
-	}
-	return float64((generation-t.firstGeneration)/2+1) / float64((LastGeneration-t.firstGeneration)/2+1)
-}
-
-// Generations stores in dst the generations of the slots from index first on, up to the end of
+// Stages stores in dst the stages of the slots from index first on, up to the end of
 // first's page. It returns how many these are: the same in every table, since WriteTo looks at the
 // same runs twice, and a page may go in between. A slot that never went live counts as vacant
 // before its first life. Slots of a page without memory have its floor. The values of live slots
 // may be read under a guard that was pinned before the call.
-func (t *Table) Generations(now *PageTable, first uint32, dst []uint32) int {
+func (t *Table) Stages(now *PageTable, first uint32, dst []uint32) int {
 	m, j := now.Meta(first)
 	dst = dst[:min(len(dst), int(m.N-j))]
 	if m.Floor != 0 {
@@ -32,19 +23,19 @@ func (t *Table) Generations(now *PageTable, first uint32, dst []uint32) int {
 	}
 	slots := now.Strip(first, first+uint32(len(dst)))
 	for j := range dst {
-		dst[j] = t.Vacant(slots.Slot(uint32(j)).Word.Load()) // observes (P1)
+		dst[j] = t.StageOf(first+uint32(j), slots.Slot(uint32(j)).Word.Load()) // observes (P1)
 	}
 	return len(dst)
 }
 
-// SlotGeneration returns the generation of slot i, which was handed out. If its page has no memory, that is
-// the floor.
-func (t *Table) SlotGeneration(i uint32) uint32 {
+// SlotStage returns the stage of slot i, which was handed out: 0 if its word was never written. If its page has
+// no memory, that is the floor.
+func (t *Table) SlotStage(i uint32) uint32 {
 	now := t.Pages()
 	if floor, ok := now.Floor(i); ok {
 		return floor
 	}
-	return Generation(now.At(i).Word.Load())
+	return t.origins.StageOf(i, now.At(i).Word.Load())
 }
 
 // Bytes returns the memory of the pages, their metas and the table.

@@ -19,56 +19,74 @@ package slots
 // The wrong version counts a life as unborn when the word is written. A reader between the two finds one
 // insertion too many.
 
-// unusedGeneration returns the generation of slot i before its first life: that from which its lives are
-// counted. A slot that was restored may have been at an earlier one. Then it has a negative number of lives, and
-// BeginCount takes that off.
-func (t *Table) unusedGeneration(uint32) uint32 { return t.freshGeneration - 1 }
-
-// Lives returns how many lives slot i has had with a generation, the current one included, and those that
-// never began.
-func (t *Table) Lives(i, generation uint32) int64 {
-	return (int64(generation+generation%2) - int64(t.unusedGeneration(i))) / 2
+// Lives returns how many lives a slot has had at a stage (origins.go), the current one included, and those that never
+// began. They are counted from the stage that slots have before they are first used. A slot that was restored may
+// have been at an earlier one. Then it has a negative number of lives, and BeginCount takes that off.
+func (t *Table) Lives(stage uint32) int64 {
+	return (int64(stage+stage%2) - int64(t.FreshStage()-1)) / 2
 }
 
 // Survey is what a visit of all slots that have memory finds.
 type Survey struct {
-	Live   int
-	Latest uint32 // the greatest generation
-	lives  int64
-	gone   int64
+	Live  int
+	Worn  float64 // which share of its lives the most worn slot has had: the current one included, an exhausted one all
+	lives int64
+	gone  int64
 }
 
-// Survey visits every slot that has memory. It takes 20 instructions for each of these.
+// Survey visits every slot that has memory. It takes some 30 instructions for each of these.
 func (t *Table) Survey() (s Survey) {
 	s.gone = t.gone.Load() // before the table
 	now := t.Pages()
-	twice := uint64(0)
+	twice, worn := uint64(0), wear{all: 1, least: uint64(Spent-(t.origins.Latest()-1)+1) / 2}
 	for first := uint32(0); first < now.Limit; {
 		block := now.Strip(first, now.Limit)
-		live, latest, sum := block.survey(uint64(t.unusedGeneration(first)))
+		live, sum := block.survey(&t.origins, uint64(t.FreshStage()-1), &worn)
 		s.Live += int(live)
-		s.Latest = max(s.Latest, uint32(latest))
 		twice += sum + live
 		first = block.First + block.N
 	}
 	s.lives = int64(twice) / 2 // of each slot what Lives says
+	s.Worn = float64(worn.had) / float64(worn.all)
 	return s
 }
 
-// survey is Survey for a strip of slots, all with the same unusedGeneration. It returns the sum of the
-// differences to it.
+// survey is Survey for a strip of slots. It returns the sum of their stages, but for what a slot that was never used
+// has.
 //
 //go:noinline
-func (p Strip) survey(unused uint64) (live, latest, sum uint64) {
-	used := uint64(0)
+func (p Strip) survey(o *Origins, unused uint64, worn *wear) (live, sum uint64) {
+	base, step, spread := uint64(o.first-1), uint64(o.step), uint64(o.spread(p.First))
 	for offset, size := uintptr(0), p.bytes(); offset < size; offset += p.size {
 		g := p.hook(offset).Word.Load() >> 32
-		latest = max(latest, g)
-		sum += g
 		live += g & 1
-		used += (g + None) >> 32 // without a branch: 1, or 0 for a slot that was never used
+		if g != 0 {
+			stage := g - base - spread
+			sum += stage - unused
+			if stage > worn.bound {
+				worn.note(stage, base+spread)
+			}
+		}
+		spread = (spread + step) & spreadMask
 	}
-	return live, latest, sum - used*unused
+	return live, sum
+}
+
+// wear is the most worn slot so far: how many lives it has had, of how many. Slots have not equally many, and the one
+// that begins first has the most.
+type wear struct {
+	had, all uint64
+	least    uint64 // lives that each slot has
+	bound    uint64 // no slot up to that stage is more worn
+}
+
+// note notes a slot at a stage, whose stage 0 has that generation.
+func (w *wear) note(stage, generation uint64) {
+	had, all := (stage+1)/2, (Spent-generation+1)/2
+	if had*w.all > w.had*all {
+		w.had, w.all = had, all
+	}
+	w.bound = 2 * (w.had * w.least / w.all)
 }
 
 // Inserted returns how many lives have begun, as a survey found them. Unborn is how many of the lives that

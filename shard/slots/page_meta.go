@@ -11,7 +11,7 @@ type PageMeta struct {
 	page      unsafe.Pointer // its slots, or the stub: Array does not keep them (page_table.go)
 	FirstSlot uint32         // its first slot
 	N         uint32         // how many it has
-	Floor     uint32         // of all its slots if it has no memory, else 0 (decommit.go); the rest is empty then
+	Floor     uint32         // the stage of all its slots if it has no memory, else 0 (decommit.go); the rest is empty then
 	gapEnd    uint32         // the slot behind the gap in which it lies, if it has no memory
 
 	// homes has one number for homeSlots slots: that of their home shard, from 1, or 0 for

@@ -81,10 +81,11 @@ func (m *PageMeta) SetSkips(lives []uint32) {
 }
 
 // SkipLive makes the live slots of a page, in a table that no other goroutine has, skip equally many lives each.
-// part has the slots that were handed out. It returns the greatest generation of those that skip some, or 0.
-func (m *PageMeta) SkipLive(part Strip, lives uint32) (latest uint32) {
+// part has the slots that were handed out. It returns the greatest stage, and the greatest generation, of those that
+// skip some, or 0.
+func (m *PageMeta) SkipLive(o *Origins, part Strip, lives uint32) (latest, greatest uint32) {
 	if lives == 0 {
-		return 0
+		return 0, 0
 	}
 	s := &skips{marked: make([]atom.Uint32, (m.N+31)/32), lives: []uint32{lives}}
 	left := 0
@@ -92,9 +93,10 @@ func (m *PageMeta) SkipLive(part Strip, lives uint32) (latest uint32) {
 		mark := uint32(0)
 		for j := range min(32, part.N-first) {
 			g := Generation(part.Slot(first + j).Word.Load())
-			live := g & 1
-			mark |= live << j
-			latest = max(latest, g&-live)
+			if live := g & 1; live != 0 {
+				mark |= live << j
+				latest, greatest = max(latest, o.Stage(m.FirstSlot+first+j, g)), max(greatest, g)
+			}
 		}
 		s.marked[first/32].Store(mark)
 		left += bits.OnesCount32(mark)
@@ -103,7 +105,7 @@ func (m *PageMeta) SkipLive(part Strip, lives uint32) (latest uint32) {
 		s.left.Store(int64(left))
 		m.skips.Store(s)
 	}
-	return latest
+	return latest, greatest
 }
 
 // TakeSkip makes slot i, which skips lives, skip none. The caller owns it. The page of the last one forgets

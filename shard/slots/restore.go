@@ -31,7 +31,7 @@ func (t *Table) ExtendVacant(n uint64) {
 		}
 		now.metas = longer(old.metas, int(now.MetaOf(now.Limit-1))+1)
 		for first := uint64(old.Limit); first < end; first += t.nextPage(first) {
-			now.hide(t, uint32(first), uint32(t.nextPage(first)), max(t.firstGeneration-1, 2))
+			now.hide(t, uint32(first), uint32(t.nextPage(first)), 2) // no less: 0 is no floor
 		}
 		now.keep()
 		t.Current.Store(&now)
@@ -59,7 +59,7 @@ func (t *Table) Occupy(m *PageMeta, end uint32) {
 	now := t.Pages()
 	page, occupied := t.newPage(m.FirstSlot, m.N)
 	if end > m.FirstSlot {
-		t.layout.whole(page, uint64(min(end-m.FirstSlot, m.N))).store(Pack(m.Floor, None)) // I11
+		t.layout.whole(page, uint64(min(end-m.FirstSlot, m.N))).vacate(&t.origins, m.FirstSlot, m.Floor) // I11
 	}
 	now.show(occupied, page, uintptr(now.Mask+1)*now.size)
 	t.decommittedSlots.Add(-int64(m.N))
@@ -90,5 +90,10 @@ func (t *Table) NextPage() uint64 { return t.nextPage(uint64(t.Pages().Limit)) }
 // Restrict makes a number the most slots that there may be.
 func (t *Table) Restrict(slots uint64) { t.max = slots }
 
-// BeginAt makes slots that were never used begin with a live generation, or with a later one.
-func (t *Table) BeginAt(generation uint32) { t.freshGeneration = max(t.freshGeneration, generation) }
+// BeginAt makes slots that were never used begin with a live stage, up to LastStage, or with a later one.
+func (t *Table) BeginAt(stage uint32) {
+	t.first = max(t.first, t.origins.first-1+stage)
+}
+
+// FreshStage returns the first live stage of slots that were never used.
+func (t *Table) FreshStage() uint32 { return t.first - (t.origins.first - 1) }

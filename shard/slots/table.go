@@ -65,15 +65,15 @@ type Table struct {
 	decommitted []Decommitted  // under mu: the pages without memory (decommit.go)
 	stub        unsafe.Pointer // under mu: the unit that the table shows in place of each of theirs, or nil
 
-	max             uint64 // the most slots there may be
-	inUse           uint64 // the most that are not exhausted, or 0 for max: the Capacity
-	whole           uint64 // the slots of the first page if it has all of the Capacity, else 0
-	firstGeneration uint32 // the least live generation of any slot
-	freshGeneration uint32 // the first live generation of a slot that was never used
-	layout          Layout
-	stampPerSlot    bool // pages have stamps
-	newFirst        bool // pages are added before others come back
-	sizes           PageSizes
+	max          uint64  // the most slots there may be
+	inUse        uint64  // the most that are not exhausted, or 0 for max: the Capacity
+	whole        uint64  // the slots of the first page if it has all of the Capacity, else 0
+	origins      Origins // with which generation each slot begins
+	first        uint32  // origins.first, or later, for slots that were never used
+	layout       Layout
+	stampPerSlot bool // pages have stamps
+	newFirst     bool // pages are added before others come back
+	sizes        PageSizes
 
 	// changes counts how often pages were added, brought back or given up, so it names a state of the
 	// table. If a number comes again, after 2^32 changes, a caller may add a page too many.
@@ -92,22 +92,23 @@ type Table struct {
 // Setup has the properties of a Table.
 type Setup struct {
 	Layout
-	Slots           uint64 // the most slots that there may ever be
-	Capacity        uint64 // the most that are not exhausted, or 0 for Slots
-	Pages           PageSizes
-	FirstGeneration uint32 // the least live generation of any slot; odd
-	FreshGeneration uint32 // the first live generation of slots that were never used, if it is above FirstGeneration
-	Fixed           bool   // the first page has all of the Capacity
-	Stamps          bool   // slots have stamps
-	NewFirst        bool   // pages are added before others come back, as their slots were never used
+	Slots      uint64 // the most slots that there may ever be
+	Capacity   uint64 // the most that are not exhausted, or 0 for Slots
+	Pages      PageSizes
+	Origin     uint32 // with which generation each slot begins (OriginsOf)
+	FreshStage uint32 // the first live stage of slots that were never used, if it is above 1; at most LastStage
+	Fixed      bool   // the first page has all of the Capacity
+	Stamps     bool   // slots have stamps
+	NewFirst   bool   // pages are added before others come back, as their slots were never used
 }
 
 // Init makes an empty table.
 func (t *Table) Init(c Setup) {
 	t.max, t.inUse, t.sizes = c.Slots, c.Capacity, c.Pages
-	t.firstGeneration, t.stampPerSlot, t.layout = c.FirstGeneration, c.Stamps, c.Layout
-	t.newFirst = c.NewFirst
-	t.freshGeneration = max(c.FirstGeneration, c.FreshGeneration)
+	t.stampPerSlot, t.layout, t.newFirst = c.Stamps, c.Layout, c.NewFirst
+	t.origins = OriginsOf(c.Origin)
+	t.first = t.origins.first
+	t.BeginAt(c.FreshStage)
 	unit, page := uint32(c.Pages.Unit), uint32(c.Pages.Page)
 	now := &PageTable{
 		Inverse: 1 << (32 - unit), Shift: unit, Mask: 1<<unit - 1, now: &t.Current, size: c.Size,
@@ -128,19 +129,27 @@ func (t *Table) Pages() *PageTable { return t.Current.Load() }
 // Slot returns the slot of an index that was read from a word.
 func (t *Table) Slot(i uint32) *Hook { return t.Pages().At(i) }
 
-// Vacant returns the generation of the word of a slot that is not live. A word that was never
-// written stands for the generation before the first.
-func (t *Table) Vacant(word uint64) uint32 {
+// Origins says with which generation each slot begins.
+func (t *Table) Origins() *Origins { return &t.origins }
+
+// GenerationOf returns the generation of slot i, whose word is word. A word that was never written stands for
+// the generation before the first.
+func (t *Table) GenerationOf(i uint32, word uint64) uint32 {
 	if g := Generation(word); g != 0 {
 		return g
 	}
-	return t.freshGeneration - 1
+	return t.first + t.origins.spread(i) - 1
+}
+
+// StageOf is GenerationOf for the stage.
+func (t *Table) StageOf(i uint32, word uint64) uint32 {
+	return t.origins.Stage(i, t.GenerationOf(i, word))
 }
 
 // FirstLife returns slot i, of a range, and the handle that it will have.
 func (t *Table) FirstLife(i uint32) (*Hook, uint64) {
 	slot := t.Slot(i)
-	return slot, Pack(t.Vacant(slot.Word.Load())+1, i)
+	return slot, Pack(t.GenerationOf(i, slot.Word.Load())+1, i)
 }
 
 // Lock keeps the table as it is until Unlock: meanwhile no page is added, comes back or is given up.

@@ -42,7 +42,7 @@ func TestPagesOf(t *testing.T) {
 // tableOf returns an empty table of slots of 16 bytes.
 func tableOf(c slots.Setup) *slots.Table {
 	var table slots.Table
-	c.FirstGeneration, c.Layout, c.Stamps = 1, slots.LayoutOf(false, func(*uint64) {}), true
+	c.Origin, c.Layout, c.Stamps = 1, slots.LayoutOf(false, func(*uint64) {}), true
 	table.Init(c)
 	return &table
 }

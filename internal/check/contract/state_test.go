@@ -36,16 +36,18 @@ var state = map[string]string{
 		collected own      a figure
 		supply    own      as reserved`,
 	"shard.Arena": `
-		Config       option   the layout and the limits; FirstGeneration and FreshGeneration are written, in the header
+		Config       option   the layout and the limits; Origin and the stage of slots that were never used are written, in the header
 		Table        written  see slots.Table
 		affinity     own      hints; with one shard they decide nothing
 		stampPerSlot derived  from Capacity and MaxLimbo, which must be alike for the order
 		mostOwned    derived  from Capacity
 		fastBelow    derived  from stampPerSlot and apartBelow
 		plainBelow   derived  from fastBelow and Reset
-		apartBelow   derived  from skipBelow and OnRemove
+		apartBelow   derived  from the greatest handle that was restored, and OnRemove
 		Events       option   OnInsert and OnRemove
-		skipBelow    derived  from the greatest handle that was restored
+		apartRank    derived  from skipRank and OnRemove
+		skipRank     derived  from the latest stage that was restored
+		ranking      derived  from slots.Table's origins
 		holds        own      a copy has no Refs
 		verdicts     own      findings are shared by refusals that meet
 		refusals     own      figures
@@ -93,8 +95,8 @@ var state = map[string]string{
 		max              option   with Capacity
 		inUse            option   Capacity
 		whole            option   Preallocate
-		firstGeneration  written  the header
-		freshGeneration  written  the header
+		origins          written  the header
+		first            written  the header
 		layout           derived  from T
 		stampPerSlot     derived  as shard.Arena's
 		newFirst         option   Reuse and Capacity

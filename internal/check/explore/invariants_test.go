@@ -163,8 +163,9 @@ func (w *world) complete() error {
 		if absent != w.isVoid(t, i) {
 			return fmt.Errorf("slot %d: its page is absent or shown, not both", i)
 		}
+		floor = Arena(w.p).Table.Origins().Generation(i, floor)
 		if absent && floor < w.generation[i] { // the life that Trim burns included
-			return fmt.Errorf("slot %d had generation %d, and the floor of its page is %d (I11)", i, w.generation[i], floor)
+			return fmt.Errorf("slot %d had generation %d, and the floor of its page is at %d (I11)", i, w.generation[i], floor)
 		}
 	}
 	for _, k := range w.workers {

@@ -108,7 +108,7 @@ func (a *actor) snapshot(inner func()) {
 
 // judge looks at a copy, and at one that goes on where the original was.
 func (w *world) judge(snapshot []byte, stay []Handle[val]) error {
-	for _, origin := range []uint32{0, Arena(w.p).FirstGeneration} {
+	for _, origin := range []uint32{0, Arena(w.p).Origin} {
 		if err := w.judgeCopy(snapshot, stay, origin); err != nil {
 			return fmt.Errorf("Origin %d: %w", origin, err)
 		}

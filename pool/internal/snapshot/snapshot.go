@@ -69,18 +69,18 @@ func Sum(sum uint32, b []byte) uint32 { return crc32.Update(sum, castagnoli, b) 
 
 // Header is the payload of the header:
 //
-//	encoding (1) · least first generation (4) · first one of slots never used (4) ·
+//	encoding (1) · origin (4) · first live stage of slots never used (4) ·
 //	T's name · what T is made of
 type Header struct {
 	codec.Description        // of T
-	First             uint32 // the least live generation of any slot
-	Fresh             uint32 // the first one of slots that were never used
+	Origin            uint32 // with which generation each slot begins (slots.OriginsOf)
+	Fresh             uint32 // the first live stage of slots that were never used
 }
 
 // appendTo appends the header to b.
 func (h *Header) appendTo(b []byte) []byte {
 	b = append(b, byte(h.Encoding))
-	b = binary.LittleEndian.AppendUint32(b, h.First)
+	b = binary.LittleEndian.AppendUint32(b, h.Origin)
 	b = binary.LittleEndian.AppendUint32(b, h.Fresh)
 	b = append(binary.AppendUvarint(b, uint64(len(h.Name))), h.Name...)
 	return append(binary.AppendUvarint(b, uint64(len(h.Parts))), h.Parts...)
@@ -92,14 +92,18 @@ func (h *Header) Parse(b []byte) bool {
 		return false
 	}
 	h.Encoding = codec.Encoding(b[0])
-	h.First = binary.LittleEndian.Uint32(b[1:])
+	h.Origin = binary.LittleEndian.Uint32(b[1:])
 	h.Fresh = binary.LittleEndian.Uint32(b[5:])
 	var ok bool
 	if h.Name, b, ok = cutString(b[9:]); !ok {
 		return false
 	}
 	h.Parts, b, ok = cutString(b)
-	return ok && len(b) == 0 && h.First%2 == 1 && h.Fresh%2 == 1 && h.First <= h.Fresh && h.Fresh <= slots.LastGeneration
+	if !ok || len(b) > 0 || !slots.IsOrigin(h.Origin) {
+		return false
+	}
+	o := slots.OriginsOf(h.Origin)
+	return h.Fresh%2 == 1 && h.Fresh <= o.LastStage()
 }
 
 // cutString reads a string that follows its length.
@@ -111,48 +115,48 @@ func cutString(b []byte) (s string, rest []byte, ok bool) {
 	return string(b[k:][:n]), b[k:][n:], true
 }
 
-// AppendRuns appends generations as runs of equal ones: how many, and which, less first-1.
-func AppendRuns(b []byte, generations []uint32, first uint32) []byte {
-	for len(generations) > 0 {
-		g, n := generations[0], 1
-		for n < len(generations) && generations[n] == g {
+// AppendRuns appends a number for each slot as runs of equal ones: how many, and which.
+func AppendRuns(b []byte, numbers []uint32) []byte {
+	for len(numbers) > 0 {
+		x, n := numbers[0], 1
+		for n < len(numbers) && numbers[n] == x {
 			n++
 		}
-		b = AppendRun(b, n, g, first)
-		generations = generations[n:]
+		b = AppendRun(b, n, x)
+		numbers = numbers[n:]
 	}
 	return b
 }
 
-// AppendRun appends a run of n slots that have a generation.
-func AppendRun(b []byte, n int, generation, first uint32) []byte {
-	return binary.AppendUvarint(binary.AppendUvarint(b, uint64(n)), uint64(generation-(first-1)))
+// AppendRun appends a run of n slots that have a number.
+func AppendRun(b []byte, n int, number uint32) []byte {
+	return binary.AppendUvarint(binary.AppendUvarint(b, uint64(n)), uint64(number))
 }
 
-// ParseRun reads a run of up to limit slots, and returns the rest of b.
-func ParseRun(b []byte, limit uint64, first uint32) (n uint64, generation uint32, remaining []byte, ok bool) {
+// ParseRun reads a run of up to limit slots, and returns the rest of b. No slot has a greater number than Spent.
+func ParseRun(b []byte, limit uint64) (n uint64, number uint32, remaining []byte, ok bool) {
 	n, k := binary.Uvarint(b)
 	if k <= 0 || n == 0 || n > limit {
 		return 0, 0, nil, false
 	}
 	b = b[k:]
-	g, k := binary.Uvarint(b)
-	if k <= 0 || g > uint64(slots.Spent-(first-1)) {
+	x, k := binary.Uvarint(b)
+	if k <= 0 || x > slots.Spent {
 		return 0, 0, nil, false
 	}
-	return n, uint32(g) + first - 1, b[k:], true
+	return n, uint32(x), b[k:], true
 }
 
-// ParseRuns reads the generations of n slots into dst, and returns the rest of b.
-func ParseRuns(b []byte, dst []uint32, n int, first uint32) (generations []uint32, rest []byte, ok bool) {
+// ParseRuns reads the numbers of n slots into dst, and returns the rest of b.
+func ParseRuns(b []byte, dst []uint32, n int) (numbers []uint32, rest []byte, ok bool) {
 	dst = dst[:0]
 	for len(dst) < n {
-		count, g, remaining, ok := ParseRun(b, uint64(n-len(dst)), first)
+		count, x, remaining, ok := ParseRun(b, uint64(n-len(dst)))
 		if !ok {
 			return nil, nil, false
 		}
 		for b = remaining; count > 0; count-- {
-			dst = append(dst, g)
+			dst = append(dst, x)
 		}
 	}
 	return dst, b, true
@@ -226,7 +230,7 @@ func (w *Writer) End(slots uint32, values uint64) error {
 }
 
 // Flat writes the snapshot of a pool whose slots have one value after the other, of type t, all of
-// them in their first life, which is first. Value returns the n values, in order, and Flat is done
+// them in their first life, whose generation is first. Value returns the n values, in order, and Flat is done
 // with one when it asks for the next. It returns how many bytes it has written.
 func Flat(to io.Writer, t reflect.Type, first uint32, n int, value func(i int) unsafe.Pointer) (int64, error) {
 	values, d, err := codec.Of(t)
@@ -234,7 +238,7 @@ func Flat(to io.Writer, t reflect.Type, first uint32, n int, value func(i int) u
 		return 0, err
 	}
 	w := Writer{W: to}
-	if err := w.Header(&Header{Description: d, First: first, Fresh: first}); err != nil {
+	if err := w.Header(&Header{Description: d, Origin: first, Fresh: 1}); err != nil {
 		return w.Written, err
 	}
 	var run []byte
@@ -253,7 +257,7 @@ func Flat(to io.Writer, t reflect.Type, first uint32, n int, value func(i int) u
 			return w.Written, err
 		}
 		w.Begin(Values, uint32(done), k)
-		w.Record = binary.AppendUvarint(binary.AppendUvarint(w.Record, uint64(k)), 1) // a run of their generations
+		w.Record = binary.AppendUvarint(binary.AppendUvarint(w.Record, uint64(k)), 1) // a run of their stages
 		w.Record = append(w.Record, run...)
 		if err := w.Flush(); err != nil {
 			return w.Written, err
