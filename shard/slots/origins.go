@@ -74,6 +74,12 @@ func (o *Origins) Latest() uint32 {
 	return o.first + spreadMask
 }
 
+// Counterpart returns the generation of slot i at the stage at which slot j has a generation, if both are of one
+// pool whose slots begin far apart, and that is below 2^31.
+func Counterpart(i, j, generation uint32) uint32 {
+	return (generation + goldenStep*(i-j)) & (spreadMask | 1)
+}
+
 // Generation returns the generation of slot i at a stage that it can reach.
 func (o *Origins) Generation(i, stage uint32) uint32 { return o.First(i) - 1 + stage }
 

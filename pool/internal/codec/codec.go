@@ -211,7 +211,7 @@ func (p plan) content() Codec {
 	case fixedSize:
 		return fixedCodec{p.top.fixed}
 	case relatedParts:
-		return partsCodec{top: p.top, bases: make([]uint32, p.bases)}
+		return partsCodec{top: p.top, bases: make([]base, p.bases)}
 	}
 	return partsCodec{top: p.top, wide: p.Encoding == wideParts}
 }

@@ -182,9 +182,10 @@ func (d *partsDecoder) store(p *part, v unsafe.Pointer) error {
 	if x > 1<<32 || a > 1<<32-1 {
 		return errRange
 	}
-	generation := back(uint32(a), d.related.base())
-	*(*uint64)(v) = uint64(generation)<<32 | (x - 1)
-	d.related.saw(generation)
+	index := uint32(x - 1)
+	generation := back(uint32(a), d.related.base(index))
+	*(*uint64)(v) = uint64(generation)<<32 | uint64(index)
+	d.related.saw(index, generation)
 	return nil
 }
 

@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"slices"
 	"unsafe"
+
+	"coatcheck/shard/slots"
 )
 
 var (
@@ -22,8 +24,8 @@ type partsCodec struct {
 	top  *part
 	wide bool
 
-	// bases are the first generation of each field of handles, or 0. It is nil if there are none.
-	bases []uint32
+	// bases are what handles of each field are relative to. It is nil if there are none.
+	bases []base
 }
 
 func (c partsCodec) Append(dst []byte, v unsafe.Pointer) ([]byte, error) {
@@ -48,18 +50,43 @@ func (p *part) decode(src []byte, v unsafe.Pointer, wide bool, r relations) (res
 
 // relations tells what handles are relative to.
 type relations struct {
-	bases []uint32
+	bases []base
 	field int // whose base it is
 	maps  int // which base is not set within: the order of a map's entries is not theirs in the encoding
 }
 
-// base returns what the generation of the next handle is relative to.
-func (r *relations) base() uint32 { return r.bases[r.field] }
+// base is the first handle of a field.
+type base struct {
+	generation, index uint32
 
-// saw notes the generation of a handle.
-func (r *relations) saw(generation uint32) {
-	if r.maps == 0 && r.bases[r.field] == 0 {
-		r.bases[r.field] = generation
+	// equal says that the last handle was nearer to the base itself than to its counterpart in its own slot: slots
+	// of its pool begin with one generation.
+	equal bool
+}
+
+// relative returns what the generation of a handle is relative to, if that of its field is equal, or not.
+func (b base) relative(index uint32, equal bool) uint32 {
+	if equal || b.generation == 0 {
+		return b.generation
+	}
+	return slots.Counterpart(index, b.index, b.generation)
+}
+
+// base returns what the generation of the next handle, which has an index, is relative to.
+func (r *relations) base(index uint32) uint32 {
+	b := r.bases[r.field]
+	return b.relative(index, b.equal)
+}
+
+// saw notes a handle.
+func (r *relations) saw(index, generation uint32) {
+	b := &r.bases[r.field]
+	switch {
+	case r.maps > 0:
+	case b.generation == 0:
+		b.generation, b.index = generation, index
+	default:
+		b.equal = away(generation, b.relative(index, true)) < away(generation, b.relative(index, false))
 	}
 }
 
@@ -134,8 +161,8 @@ func (e *partsEncoder) number(p *part, v unsafe.Pointer) {
 		}
 		generation := uint32(h >> 32)
 		e.dst = appendNumber(e.dst, uint64(uint32(h))+1)
-		e.dst = appendNumber(e.dst, uint64(away(generation, e.related.base())))
-		e.related.saw(generation)
+		e.dst = appendNumber(e.dst, uint64(away(generation, e.related.base(uint32(h)))))
+		e.related.saw(uint32(h), generation)
 	case e.wide && p.number == signed:
 		e.dst = order.AppendUint64(e.dst, uint64(*(*int)(v)))
 	case e.wide:

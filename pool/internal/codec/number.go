@@ -13,9 +13,11 @@ import (
 //
 // A handle is its index plus one, and how far its generation lies from the first one of the same
 // field in this snapshot: most handles of a field are of one pool, whose generations begin at a
-// number that was drawn. The zero handle is a zero. So a handle takes 2 to 5 bytes, and cannot be read without those
-// before it. A value of eight numbers, a byte and two handles takes 31 bytes; with numbers as in memory it takes 58, and
-// 3 to 5 times as long, and by encoding/gob 65.
+// number that was drawn. Mostly each slot begins at another (slots.Origins), and the first handle's
+// counterpart there is what counts; which one was nearer last time tells.
+// The zero handle is a zero. So a handle takes 2 to 5 bytes, and cannot be read without those before it. A value of
+// eight numbers, a byte and two handles takes 31 bytes; with numbers as in memory it takes 58, and 3 to 5 times as
+// long, and by encoding/gob 65.
 
 // numberKind is how a number of variable length is written.
 type numberKind uint8

@@ -15,6 +15,7 @@ import (
 
 	"coatcheck/internal/check/testkit"
 	"coatcheck/pool/internal/codec"
+	"coatcheck/shard/slots"
 )
 
 // handle has what package pool's handles have.
@@ -131,9 +132,40 @@ func TestHandlesAreRelative(t *testing.T) {
 		v := flat{handleOf(k, a+2*k), handleOf(k, b-2*k)}
 		out, err := w.Append(nil, unsafe.Pointer(&v))
 		require.NoError(t, err)
-		if k > 0 {
+		if k > 1 { // the second one tells that all slots begin alike
 			require.Len(t, out, 5, "of %v", v)
 		}
+	}
+}
+
+// TestHandlesOfSlotsThatBeginApartAreShort: as those of slots that begin alike, and also of slots of which some have
+// had more lives.
+func TestHandlesOfSlotsThatBeginApartAreShort(t *testing.T) {
+	rnd := testkit.Rand(t)
+	for range 20 {
+		o := slots.OriginsOf(slots.DrawOrigin(rnd.Uint32()))
+		w, d, err := codec.Of(reflect.TypeFor[handle]())
+		require.NoError(t, err)
+		into, err := codec.Into(reflect.TypeFor[handle]())
+		require.NoError(t, err)
+		read, err := into.From(d)
+		require.NoError(t, err)
+		long := 0
+		for k := range 1000 {
+			i := uint32(rnd.IntN(10_000))
+			v := handleOf(i, o.Generation(i, 1+2*uint32(rnd.IntN(30))))
+			out, err := w.Append(nil, unsafe.Pointer(&v))
+			require.NoError(t, err)
+			if k > 0 && len(out) > 4 { // with its own length
+				long++
+			}
+			var again handle
+			left, err := read.Decode(out, unsafe.Pointer(&again))
+			require.NoError(t, err)
+			require.Empty(t, left)
+			require.Equal(t, v, again)
+		}
+		require.LessOrEqual(t, long, 10)
 	}
 }
 

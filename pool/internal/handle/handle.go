@@ -17,6 +17,16 @@ const (
 	JumpShare = shard.SkipShare
 )
 
+// Origins says with which generation each slot begins, as a pool's do; OriginsOf makes them of a code, IsOrigin
+// reports whether there are some, and DrawOrigin makes a code of a random number.
+type Origins = slots.Origins
+
+func OriginsOf(code uint32) Origins { return slots.OriginsOf(code) }
+
+func IsOrigin(code uint32) bool { return slots.IsOrigin(code) }
+
+func DrawOrigin(number uint32) uint32 { return slots.DrawOrigin(number) }
+
 // Make returns the handle of a slot that is live with generation.
 func Make[T any](index, generation uint32) pool.Handle[T] {
 	return pool.Handle[T](slots.Pack(generation, index))
