@@ -62,9 +62,9 @@ func (s *Store[T]) claim() (c *part[T], at int, sl *slot) {
 	} else {
 		sl = d.growSlot(index)
 	}
-	generation := s.first
-	if last := sl.generation.Load(); last > 0 {
-		generation = last + 1
+	generation := sl.generation.Load() + 1
+	if generation == 1 {
+		generation = s.origins.Generation(index, s.fresh)
 	}
 	sl.at = i
 	c.handles[at] = handle.Make[T](index, generation) // read by Refresh, which comes later

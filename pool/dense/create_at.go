@@ -66,10 +66,10 @@ func (s *Store[T]) admits(h pool.Handle[T]) error {
 	case index >= limit:
 		return fmt.Errorf("%w: CreateAt under %v: the index must be below %d; %s", ErrHandle, h, limit, nameOf[T]())
 	}
-	// Slots that Trim has freed, and those that a copy does not have, have passed what is below first.
+	// Slots that Trim has freed, and those that a copy does not have, have passed what is below fresh.
 	var last uint32
-	if s.first > s.origin {
-		last = s.first - 1
+	if s.fresh > 1 {
+		last = s.origins.Generation(h.Index(), s.fresh) - 1
 	}
 	if index < int64(s.used) {
 		sl := s.room.Load().slot(h.Index())

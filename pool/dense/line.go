@@ -29,21 +29,24 @@ type line struct {
 	left int // how many these are
 }
 
-// newLine returns the line of a Store of so many slots, whose generations began at origin.
-func newLine(origin uint32, slots int) *line {
-	lives := (handle.Last-origin)/2 + 1
+// newLine returns the line of a Store of so many slots, of which each has so many lives at least.
+func newLine(lives uint32, slots int) *line {
 	return &line{most: lives / handle.JumpShare, live: makeMarks(slots)}
 }
 
-// jump returns a later generation than g, or one beyond the last live one. Slots that have fewer
-// than JumpShare·LeastJump lives in all jump less far.
-func (l *line) jump(g uint32) uint32 {
+// jump returns a later generation than g, or one beyond the last live one, which is last.
+func (l *line) jump(g, last uint32) uint32 {
+	step := l.draw()
+	return min(g, last+2-step) + step
+}
+
+// draw returns how far a slot jumps. Slots that have fewer than JumpShare·LeastJump lives in all jump less far.
+func (l *line) draw() uint32 {
 	least := uint32(handle.LeastJump)
 	if l.most < handle.LeastJump {
 		least = l.most / 2
 	}
-	step := 2 * (least + rand.Uint32N(l.most-least+1))
-	return min(g, handle.Last+2-step) + step
+	return 2 * (least + rand.Uint32N(l.most-least+1))
 }
 
 // keep notes that a slot was live in the snapshot.
@@ -58,7 +61,7 @@ func (l *line) leave(index, g uint32) uint32 {
 	if i := int(index); i < 64*len(l.live.words) && l.live.has(i) {
 		l.live.remove(i)
 		l.left--
-		return min(l.jump(g), handle.Last)
+		return min(l.jump(g, handle.Last), handle.Last)
 	}
 	return g
 }

@@ -22,8 +22,8 @@ import (
 //
 // The checksum is of all that comes before it, so that parts of two snapshots do not pass for
 // one. It is the CRC-32 of IEEE: one with the polynomial of the parts' own checksums would
-// not depend on them. The handles are the first generation that the store ever had, with the index 1 if
-// CreateAt has chosen slots, and else 0; with index 0 that of slots which are new to it, which is higher
+// not depend on them. The handles are the code of the Origins, with the index 1 if
+// CreateAt has chosen slots, and else 0; with index 0 the first stage of slots which are new to it, which is higher
 // after a Trim or in a copy; then those of the values; those that wait to be issued, the next one first; and 0 for each
 // exhausted slot. A slot that waits and never had a value, because CreateAt passed over it, has the
 // generation passedOver, which is even.
@@ -54,7 +54,7 @@ func (s *Store[T]) WriteTo(w io.Writer) (int64, error) {
 	if s.mirrors {
 		mirrors = 1
 	}
-	handles[0], handles[1] = handle.Make[T](mirrors, s.origin), handle.Make[T](0, s.first)
+	handles[0], handles[1] = handle.Make[T](mirrors, s.origin), handle.Make[T](0, s.fresh)
 	handles = append(handles, d.handles[:s.alive]...)
 	for _, index := range slices.Backward((*s.waiting.Load())[:s.waits]) {
 		next := uint32(passedOver)
@@ -155,7 +155,10 @@ func (s *Store[T]) load(r io.Reader, from func(io.Reader, *pool.Options[T]) (*po
 			return nil, fmt.Errorf("%w: entry %d: %w", pool.ErrCorrupt, i, err)
 		}
 	}
-	if o := s.options.Origin; o != 0 && o|1 != s.origin {
+	switch o := s.options.Origin; {
+	case o != 0 && s.origin%2 == 0:
+		return nil, fmt.Errorf("dense: Options.Origin is %d; the snapshot's store drew the generations at which it began", o)
+	case o != 0 && o|1 != s.origin:
 		return nil, fmt.Errorf("dense: Options.Origin is %d; the snapshot's generations begin at %d", o, s.origin)
 	}
 	if s.options.Origin == 0 {
@@ -225,12 +228,13 @@ func (l *loader[T]) load(i int, h pool.Handle[T]) error {
 	over := g == passedOver && i >= len(l.values)
 	switch {
 	case i == -2:
-		if s.origin, s.mirrors = g, h.Index() == 1; !named || h.Index() > 1 {
+		if s.origin, s.mirrors = g, h.Index() == 1; !handle.IsOrigin(g) || h.Index() > 1 {
 			return fmt.Errorf("generations do not begin with %v", h)
 		}
+		s.origins = handle.OriginsOf(g)
 	case i == -1:
-		if s.first = g; !named || h.Index() != 0 || g < s.origin {
-			return fmt.Errorf("new generations do not begin with %v, and the first ones with %d", h, s.origin)
+		if s.fresh = g; !named || h.Index() != 0 || g > s.origins.LastStage() {
+			return fmt.Errorf("new slots do not begin with %v", h)
 		}
 	case h == 0 && i >= len(l.values):
 		s.exhausted++
@@ -242,7 +246,7 @@ func (l *loader[T]) load(i int, h pool.Handle[T]) error {
 		l.room.values[i], l.room.handles[i] = *l.values[i], h
 		slots[h.Index()].at = uint32(i)
 		slots[h.Index()].begin(g)
-		s.mirrors = s.mirrors || g < s.origin
+		s.mirrors = s.mirrors || g < s.origins.First(h.Index())
 	case g == 1:
 		return fmt.Errorf("handle %v is to be issued, by a slot that never issued one", h)
 	default:
@@ -252,7 +256,7 @@ func (l *loader[T]) load(i int, h pool.Handle[T]) error {
 		}
 		slots[h.Index()].end(g - 2)
 		l.waiting = append(l.waiting, h.Index())
-		s.mirrors = s.mirrors || over || g <= s.origin
+		s.mirrors = s.mirrors || over || g <= s.origins.First(h.Index())
 	}
 	return nil
 }
@@ -264,21 +268,21 @@ func (l *loader[T]) passedOver(index uint32) bool { return l.room.slots[index].a
 // beginLine makes slots jump: those that wait, and those to come. See line.
 func (l *loader[T]) beginLine() {
 	s, slots := l.store, l.room.slots
-	s.line = newLine(s.origin, len(slots))
+	s.line = newLine(s.origins.LastStage()/2+1, len(slots))
 	for _, h := range l.room.handles {
 		s.line.keep(h.Index())
 	}
 	l.waiting = slices.DeleteFunc(l.waiting, func(index uint32) bool {
 		next := slots[index].generation.Load() + 1
 		if l.passedOver(index) {
-			next, slots[index].at = s.first, 0
+			next, slots[index].at = s.origins.Generation(index, s.fresh), 0
 		}
-		next = s.line.jump(next)
+		next = s.line.jump(next, handle.Last)
 		slots[index].end(next - 2)
 		return next > handle.Last
 	})
-	if next := s.line.jump(s.first); next <= handle.Last {
-		s.first = next
+	if next := s.line.jump(s.fresh, s.origins.LastStage()); next <= s.origins.LastStage() {
+		s.fresh = next
 	} else {
 		s.most = len(slots) // there will be no new ones
 	}

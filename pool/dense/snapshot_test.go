@@ -188,13 +188,13 @@ func TestSnapshotRefusesWhatIsCorrupt(t *testing.T) {
 }
 
 // TestSnapshotRefusesNewSlotsBeforeTheFirst: new slots begin no earlier than the first ones, or Create would
-// count back from there.
+// count back from there; and each has a life.
 func TestSnapshotRefusesNewSlotsBeforeTheFirst(t *testing.T) {
-	for _, first := range []uint64{1, 3, 99} {
+	for _, first := range []uint64{0, 2, 1<<32 - 101, 1<<32 - 1} {
 		b := dense.Snapshot([]int{7}, []uint64{101 << 32, first << 32, 101 << 32})
 		_, err := dense.ReadFrom[int](bytes.NewReader(b), nil)
 		require.ErrorIs(t, err, pool.ErrCorrupt)
-		require.ErrorContains(t, err, "new generations do not begin with")
+		require.ErrorContains(t, err, "new slots do not begin with")
 	}
 	for _, first := range [][2]uint64{{1<<32 | 2, 1 << 32}, {1 << 32, 1<<32 | 1}, {1<<32 | 1<<31, 1 << 32}} {
 		_, err := dense.ReadFrom[int](bytes.NewReader(dense.Snapshot([]int{7}, []uint64{first[0], first[1], 1 << 32})), nil)

@@ -36,8 +36,9 @@ type Store[T any] struct {
 	mirrors   bool   // CreateAt has chosen slots: see there
 	placed    int    // below it each waiting slot's at is its place among those
 	limit     uint64 // every position is less: see bound
-	origin    uint32 // the first generation of the first slots
-	first     uint32 // the first generation of slots that were not used yet; see magic
+	origin    uint32 // with which generation each slot begins: the code of origins
+	origins   handle.Origins
+	fresh     uint32 // the first stage of slots that were not used yet, from 1; see magic
 	line      *line  // of a restored Store, until all slots are in it; or nil
 	sizes
 
@@ -81,8 +82,9 @@ type Options[T any] struct {
 
 	// Origin chooses the first generation of handles, Origin|1. Set it for replays: if one
 	// goroutine creates, the same calls issue the same handles, also in a store restored from a
-	// snapshot with the same Origin. 0 means a random one below 2^31, so that another store's
-	// handle is refused except about one in 2^30.
+	// snapshot with the same Origin. 0 means that each slot begins with a generation of its own, drawn
+	// below 2^31, so that a handle of another store, or one that lost its last bits and so names another slot,
+	// is refused except about one in 2^30.
 	Origin uint32
 
 	// Unordered lets Refresh fill the gaps of dead values with values from the end, instead of
@@ -121,13 +123,13 @@ func build[T any](opts *Options[T], least uint, most int) (*Store[T], error) {
 	case capacity == 0:
 		capacity = most
 	}
-	switch s.first = o.Origin | 1; {
-	case s.first > handle.Last:
+	switch s.origin = o.Origin | 1; {
+	case s.origin > handle.Last:
 		return nil, fmt.Errorf("dense: Options.Origin is %d; the last generation is %d", o.Origin, uint32(handle.Last))
 	case o.Origin == 0:
-		s.first = rand.Uint32()>>1 | 1
+		s.origin = handle.DrawOrigin(rand.Uint32())
 	}
-	s.origin = s.first
+	s.origins, s.fresh = handle.OriginsOf(s.origin), 1
 	s.sizes = sizes{least, capacity, most}
 	s.bound()
 	s.waiting.Store(new([]uint32))

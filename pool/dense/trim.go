@@ -33,7 +33,7 @@ func (s *Store[T]) Trim() int64 {
 		if int(index) < top {
 			return false
 		}
-		s.first = max(s.first, d.slots[index].generation.Load()+1)
+		s.fresh = max(s.fresh, s.origins.Stage(index, d.slots[index].generation.Load())+1)
 		return true
 	})
 	waiting = slices.Clip(slices.Clone(waiting))
@@ -47,8 +47,8 @@ func (s *Store[T]) Trim() int64 {
 	return max(had-d.bytes(taken, top)-4*int64(len(waiting)), 0)
 }
 
-// top returns the number of indexes up to the highest that a value or an exhausted slot has, or all
-// in a Store with values by CreateAt.
+// top returns the number of indexes up to the highest that a value or an exhausted slot has, or one that is too
+// worn for all others to begin after it; or all in a Store with values by CreateAt.
 func (s *Store[T]) top(d *room[T], taken, used int) (top int) {
 	if s.mirrors {
 		return used
@@ -56,6 +56,11 @@ func (s *Store[T]) top(d *room[T], taken, used int) (top int) {
 	for first, c := range d.parts(taken) {
 		for _, h := range c.handles[:min(len(c.handles), taken-first)] {
 			top = max(top, int(h.Index())+1)
+		}
+	}
+	for _, index := range (*s.waiting.Load())[:s.waits] {
+		if s.origins.Stage(index, d.slots[index].generation.Load()) >= s.origins.LastStage() {
+			top = max(top, int(index)+1)
 		}
 	}
 	if s.exhausted == 0 {

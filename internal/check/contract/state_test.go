@@ -115,7 +115,8 @@ var state = map[string]string{
 		placed    own      each place is stored again when CreateAt asks
 		limit     derived  see bound
 		origin    written  the first handle's generation
-		first     written  the second handle's generation
+		origins   derived  from origin
+		fresh     written  the second handle's generation
 		line      own      a copy begins a line, unless Origin is set: ReadFrom says what is lost then
 		sizes     option   Capacity; for least and most see line
 		options   option   all
