@@ -14,8 +14,11 @@ import (
 // 32 bits the generation, which is odd. The zero Handle names nothing.
 //
 // Handles are plain words: compare them, use them as map keys, send and store them anywhere. Every
-// method of a pool accepts any Handle, and refuses it unless it names a live value. Handles are not
-// secrets: a guessed handle may be live.
+// method of a pool accepts any Handle, and refuses it unless it names a live value: a forged one, or
+// another pool's, but for about one in 2^30. Handles are not secrets.
+//
+// Send handles as text or as 64-bit integers. As a number of 53 bits, as in JavaScript, a handle
+// loses its last bits. The pool refuses it then, unless [Options].Origin is set.
 type Handle[T any] uint64
 
 // Index returns the index of the slot.

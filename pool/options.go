@@ -69,10 +69,11 @@ type Options[T any] struct {
 	// With OnRemove, RemoveBatch and Clear cost what as many Removes do.
 	OnInsert, OnRemove func(h Handle[T], v *T)
 
-	// Origin is the first generation of every slot; an even number is raised by one. 0 means a
-	// random one for each pool, so that a pool refuses the handles of others, or in [ReadFrom] the
-	// snapshot's, and in Clone the original's. Set Origin, and Shards to 1, for replays: one goroutine that makes the same calls
-	// then gets the same handles (docs/cookbook.md).
+	// Origin is the first generation of every slot; an even number is raised by one. 0 means that
+	// each slot begins with a generation of its own, and each pool with others, so that a pool
+	// refuses the handles of others; [ReadFrom] keeps the snapshot's, and Clone the original's. Set
+	// Origin, and Shards to 1, for replays: one goroutine that makes the same calls then gets the
+	// same handles (docs/cookbook.md).
 	Origin uint32
 
 	// TraceGuards finds who forgot an Unpin or a Release. The pool records the stack of one pin and

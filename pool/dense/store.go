@@ -82,9 +82,9 @@ type Options[T any] struct {
 
 	// Origin chooses the first generation of handles, Origin|1. Set it for replays: if one
 	// goroutine creates, the same calls issue the same handles, also in a store restored from a
-	// snapshot with the same Origin. 0 means that each slot begins with a generation of its own, drawn
-	// below 2^31, so that a handle of another store, or one that lost its last bits and so names another slot,
-	// is refused except about one in 2^30.
+	// snapshot with the same Origin. 0 means that each slot begins with a generation of its own
+	// below 2^31, and each store with others. So a handle of another store, or of another slot as one that lost
+	// its last bits, is refused except about one in 2^30.
 	Origin uint32
 
 	// Unordered lets Refresh fill the gaps of dead values with values from the end, instead of
