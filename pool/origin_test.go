@@ -115,6 +115,12 @@ func TestEachSlotHasItsLives(t *testing.T) {
 			firsts[h.Generation()] = true
 		}
 		require.Len(t, firsts, 2000)
+		p.Clear()
+		testkit.RequireReclaimed(t, p)
+		require.Positive(t, p.Trim())
+		for _, h := range testkit.Fill(t, p, 2000, testkit.Number) {
+			require.LessOrEqual(t, pool.Stage(p, h), uint32(5), "%v: a page costs its slots a life, wherever they began", h)
+		}
 	}
 }
 

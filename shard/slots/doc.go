@@ -9,6 +9,7 @@
 // The files, bottom up:
 //
 //	slot.go        a slot: its word, its value of T, and what the engine knows of T
+//	origins.go    with which generation each slot begins, and stages, which tell how far it has come
 //	page_table.go  where a slot lies: the addresses of units, which the garbage collector does not follow
 //	page_meta.go   what belongs to a page and lies apart from its slots: homes, stamps, counts of Refs
 //	page_skips.go  what slots of a restored page have yet to skip

@@ -40,7 +40,7 @@ func TestOrigins(t *testing.T) {
 			first := o.First(i)
 			require.True(t, first%2 == 1 && first <= o.Latest() && first <= slots.LastGeneration, "%d", first)
 			require.EqualValues(t, 1, o.Stage(i, first))
-			require.EqualValues(t, slots.Spent, o.Generation(i, o.SpentStage(i)))
+			require.Equal(t, uint32(slots.Spent), o.Generation(i, o.SpentStage(i)))
 			last := o.Generation(i, o.LastStage())
 			require.True(t, last%2 == 1 && last >= first && last <= slots.LastGeneration, "%d after %d", last, first)
 			if code%2 == 1 {
