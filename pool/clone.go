@@ -144,7 +144,7 @@ func (k *cloner) block(first uint32, limit uint64) (uint64, error) {
 		k.copies.values(arena.Table.Pages(), t, first, seen)
 		atom.FenceLoads() // the second look comes after all loads of the values
 	}
-	arena.RestoreSlots(first, k.stages[:known])
+	k.restorer.RestoreSlots(first, k.stages[:known])
 	return uint64(n), nil
 }
 

@@ -250,13 +250,6 @@ func (a *Arena) mustNote(h uint64) bool {
 	return a.stampPerSlot || h >= slots.LastLife || a.isApart(h)
 }
 
-// isApart reports whether the removal of h takes the long way (ending): there is an OnRemove, or the slot may skip
-// lives. Where other pools come by, callers first compare h with apartBelow.
-func (a *Arena) isApart(h uint64) bool { return a.ranking.Rank(h) < a.apartRank }
-
-// maySkip reports whether the slot that h names may skip lives when it is removed.
-func (a *Arena) maySkip(h uint64) bool { return a.ranking.Rank(h) < a.skipRank }
-
 // countSpent counts the end of a last life.
 func (a *Arena) countSpent(h uint64) {
 	if h >= slots.LastLife {

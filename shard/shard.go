@@ -214,9 +214,7 @@ type Arena struct {
 	apartBelow   uint64 // removals of handles below it may take the long way (isApart): 0 in most pools, so that they ask no more
 
 	Events
-	apartRank uint64        // removals of handles that rank below it take the long way (ending): skipRank, or all if there is an OnRemove
-	skipRank  uint64        // removals of handles that rank below it ask whether the slot skips lives (skips.go); 0 but in a restored pool
-	ranking   slots.Ranking // zero but in a restored pool
+	apart // which removals take the long way
 
 	// All operations read the fields above, but for the last three, and few write those below; a word of 8
 	// bytes comes before.

@@ -21,6 +21,19 @@ const (
 	SkipShare = 500
 )
 
+// apart says which removals take the long way (ending). All is zero but in a restored pool, or with an OnRemove.
+type apart struct {
+	apartRank uint64        // those of handles that rank below it: skipRank, or all if there is an OnRemove
+	skipRank  uint64        // those of handles that rank below it ask whether the slot skips lives
+	ranking   slots.Ranking // zero but in a restored pool
+}
+
+// isApart reports whether the removal of h takes the long way: there is an OnRemove, or the slot may skip lives.
+func (a *apart) isApart(h uint64) bool { return a.ranking.Rank(h) < a.apartRank }
+
+// maySkip reports whether the slot that h names may skip lives when it is removed.
+func (a *apart) maySkip(h uint64) bool { return a.ranking.Rank(h) < a.skipRank }
+
 // skip makes the slot that the caller has unlinked from h skip the lives that it must. Its word links to link.
 // It returns the handle of the last life that the slot skips, or else h: the slot goes on as if that had been
 // removed.

@@ -27,7 +27,7 @@ const BesideSlot = 8
 
 // OldFloor returns the greatest floor that Trim gives a page: one life after oldStage. It is below 0 if it gives
 // none.
-func (a *Arena) OldFloor() int64 { return a.oldStage() + 2 }
+func (a *Arena) OldFloor() int64 { return oldStage(&a.Table) + 2 }
 
 // NeedsMemory reports whether a slot at a stage has memory in a copy: it is live, or too old for a floor.
 func (a *Arena) NeedsMemory(stage uint32) bool { return stage%2 == 1 || int64(stage) > a.OldFloor() }
@@ -180,8 +180,8 @@ func (a *Arena) RestoreSlot(i, stage uint32) {
 
 // RestoreSlots brings the slots from index first on, which were handed out, have memory, and have no values but those
 // that live, to stages.
-func (a *Arena) RestoreSlots(first uint32, stages []uint32) {
-	t, o := a.Table.Pages(), a.Table.Origins()
+func (r *Restorer) RestoreSlots(first uint32, stages []uint32) {
+	t, o := r.arena.Table.Pages(), r.arena.Table.Origins()
 	for len(stages) > 0 {
 		part := t.Strip(first, first+uint32(len(stages)))
 		for j := range part.N {
@@ -228,7 +228,7 @@ func (r *Restorer) RetireUnborn(lives uint32) (c Census) {
 	a.eachRestored(func(m *slots.PageMeta, part slots.Strip) {
 		for j := range part.N {
 			slot := part.Slot(j)
-			g := a.restored(m.FirstSlot+j, slot)
+			g := restored(a.Table.Origins(), m.FirstSlot+j, slot)
 			if g%2 == 1 {
 				c.Live++
 				continue
@@ -248,8 +248,7 @@ func (r *Restorer) RetireUnborn(lives uint32) (c Census) {
 
 // restored returns the generation of slot i, which was handed out: the one before the first if its word was never
 // written.
-func (a *Arena) restored(i uint32, slot *slots.Hook) uint32 {
-	o := a.Table.Origins()
+func restored(o *slots.Origins, i uint32, slot *slots.Hook) uint32 {
 	return o.Generation(i, o.StageOf(i, slot.Word.Load()))
 }
 
@@ -352,7 +351,7 @@ func (a *Arena) floorOf(m *slots.PageMeta) (floor uint32) {
 	part := t.Pages().Strip(m.FirstSlot, m.FirstSlot+m.N)
 	for j := range part.N {
 		stage := t.Origins().StageOf(part.First+j, part.Slot(j).Word.Load())
-		if stage%2 == 1 || int64(stage) > a.oldStage() {
+		if stage%2 == 1 || int64(stage) > oldStage(&a.Table) {
 			return 0
 		}
 		floor = max(floor, stage)

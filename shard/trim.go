@@ -28,7 +28,7 @@ import (
 const oldPage = 1<<32 - 1<<28
 
 // oldStage returns the stage at which a slot comes to oldPage that began last. It is below 0 if all begin later.
-func (a *Arena) oldStage() int64 { return oldPage - int64(a.Table.Origins().Latest()-1) }
+func oldStage(t *slots.Table) int64 { return oldPage - int64(t.Origins().Latest()-1) }
 
 // trimmer is one Trim under way.
 type trimmer struct {
@@ -130,7 +130,7 @@ const sparse = 4
 
 // busy returns how many slots of m's page are live, or too old for a floor.
 func (t *trimmer) busy(m *slots.PageMeta) (n uint32) {
-	part, old := t.pages.Strip(m.FirstSlot, m.FirstSlot+m.N), t.arena.oldStage()
+	part, old := t.pages.Strip(m.FirstSlot, m.FirstSlot+m.N), oldStage(&t.arena.Table)
 	for j := range part.N {
 		if w := part.Slot(j).Word.Load(); slots.IsLive(w) || int64(t.arena.Table.StageOf(part.First+j, w)) > old {
 			n++

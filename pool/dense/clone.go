@@ -44,6 +44,8 @@ func (s *Store[T]) cloneTo(c *Store[T], copyValue func(dst, src *T)) error {
 	switch o := c.options.Origin; {
 	case s.taken() > s.alive || !d.dead.empty():
 		return fmt.Errorf("Clone: values were created or killed since the last Refresh; call it first")
+	case o != 0 && s.origin%2 == 0:
+		return fmt.Errorf("Options.Origin is %d; the original drew the generations at which it began", o)
 	case o != 0 && o|1 != s.origin:
 		return fmt.Errorf("Options.Origin is %d; the original's generations begin at %d", o, s.origin)
 	case s.alive > c.capacity:
@@ -66,7 +68,7 @@ func (s *Store[T]) cloneTo(c *Store[T], copyValue func(dst, src *T)) error {
 	for _, index := range l.waiting {
 		l.markPassedOver(index)
 	}
-	c.origin, c.first, c.mirrors = s.origin, s.first, s.mirrors
+	c.origin, c.origins, c.fresh, c.mirrors = s.origin, s.origins, s.fresh, s.mirrors
 	if c.options.Origin == 0 {
 		l.beginLine()
 	} else {

@@ -38,7 +38,7 @@ type Survey struct {
 func (t *Table) Survey() (s Survey) {
 	s.gone = t.gone.Load() // before the table
 	now := t.Pages()
-	twice, worn := uint64(0), wear{all: 1, least: uint64(Spent-(t.origins.Latest()-1)+1) / 2}
+	twice, worn := uint64(0), wear{total: 1, minimum: uint64(Spent-(t.origins.Latest()-1)+1) / 2}
 	for first := uint32(0); first < now.Limit; {
 		block := now.Strip(first, now.Limit)
 		live, sum := block.survey(&t.origins, uint64(t.FreshStage()-1), &worn)
@@ -47,7 +47,7 @@ func (t *Table) Survey() (s Survey) {
 		first = block.First + block.N
 	}
 	s.lives = int64(twice) / 2 // of each slot what Lives says
-	s.Worn = float64(worn.had) / float64(worn.all)
+	s.Worn = float64(worn.lived) / float64(worn.total)
 	return s
 }
 
@@ -75,18 +75,18 @@ func (p Strip) survey(o *Origins, unused uint64, worn *wear) (live, sum uint64) 
 // wear is the most worn slot so far: how many lives it has had, of how many. Slots have not equally many, and the one
 // that begins first has the most.
 type wear struct {
-	had, all uint64
-	least    uint64 // lives that each slot has
-	bound    uint64 // no slot up to that stage is more worn
+	lived, total uint64
+	minimum      uint64 // lives that each slot has
+	bound        uint64 // no slot up to that stage is more worn
 }
 
 // note notes a slot at a stage, whose stage 0 has that generation.
 func (w *wear) note(stage, generation uint64) {
-	had, all := (stage+1)/2, (Spent-generation+1)/2
-	if had*w.all > w.had*all {
-		w.had, w.all = had, all
+	lived, total := (stage+1)/2, (Spent-generation+1)/2
+	if lived*w.total > w.lived*total {
+		w.lived, w.total = lived, total
 	}
-	w.bound = 2 * (w.had * w.least / w.all)
+	w.bound = 2 * (w.lived * w.minimum / w.total)
 }
 
 // Inserted returns how many lives have begun, as a survey found them. Unborn is how many of the lives that

@@ -45,9 +45,7 @@ var state = map[string]string{
 		plainBelow   derived  from fastBelow and Reset
 		apartBelow   derived  from the greatest handle that was restored, and OnRemove
 		Events       option   OnInsert and OnRemove
-		apartRank    derived  from skipRank and OnRemove
-		skipRank     derived  from the latest stage that was restored
-		ranking      derived  from slots.Table's origins
+		apart        derived  from the pages that skip, and OnRemove
 		holds        own      a copy has no Refs
 		verdicts     own      findings are shared by refusals that meet
 		refusals     own      figures
