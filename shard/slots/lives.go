@@ -38,24 +38,24 @@ type Survey struct {
 func (t *Table) Survey() (s Survey) {
 	s.gone = t.gone.Load() // before the table
 	now := t.Pages()
-	twice, worn := uint64(0), wear{total: 1, minimum: uint64(Spent-(t.origins.Latest()-1)+1) / 2}
+	twice := uint64(0)
 	for first := uint32(0); first < now.Limit; {
 		block := now.Strip(first, now.Limit)
-		live, sum := block.survey(&t.origins, uint64(t.FreshStage()-1), &worn)
+		live, sum, worn := block.survey(&t.origins, uint64(t.FreshStage()-1))
 		s.Live += int(live)
+		s.Worn = max(s.Worn, worn)
 		twice += sum + live
 		first = block.First + block.N
 	}
 	s.lives = int64(twice) / 2 // of each slot what Lives says
-	s.Worn = float64(worn.lived) / float64(worn.total)
 	return s
 }
 
-// survey is Survey for a strip of slots. It returns the sum of their stages, but for what a slot that was never used
-// has.
+// survey is Survey for a strip of slots. It returns the sum of their stages, less that of a slot that was never used
+// for each.
 //
 //go:noinline
-func (p Strip) survey(o *Origins, unused uint64, worn *wear) (live, sum uint64) {
+func (p Strip) survey(o *Origins, unused uint64) (live, sum uint64, worn float64) {
 	base, step, spread := uint64(o.first-1), uint64(o.step), uint64(o.spread(p.First))
 	for offset, size := uintptr(0), p.bytes(); offset < size; offset += p.size {
 		g := p.hook(offset).Word.Load() >> 32
@@ -63,30 +63,14 @@ func (p Strip) survey(o *Origins, unused uint64, worn *wear) (live, sum uint64) 
 		if g != 0 {
 			stage := g - base - spread
 			sum += stage - unused
-			if stage > worn.bound {
-				worn.note(stage, base+spread)
+			// Slots have not equally many lives: the one that begins first has the most. Both numbers are twice those.
+			if w := float64(int64((stage+1)&^1)) / float64(int64(Spent-base-spread)); w > worn {
+				worn = w
 			}
 		}
 		spread = (spread + step) & spreadMask
 	}
-	return live, sum
-}
-
-// wear is the most worn slot so far: how many lives it has had, of how many. Slots have not equally many, and the one
-// that begins first has the most.
-type wear struct {
-	lived, total uint64
-	minimum      uint64 // lives that each slot has
-	bound        uint64 // no slot up to that stage is more worn
-}
-
-// note notes a slot at a stage, whose stage 0 has that generation.
-func (w *wear) note(stage, generation uint64) {
-	lived, total := (stage+1)/2, (Spent-generation+1)/2
-	if lived*w.total > w.lived*total {
-		w.lived, w.total = lived, total
-	}
-	w.bound = 2 * (w.lived * w.minimum / w.total)
+	return live, sum, worn
 }
 
 // Inserted returns how many lives have begun, as a survey found them. Unborn is how many of the lives that
