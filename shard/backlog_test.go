@@ -265,13 +265,40 @@ func TestStaleGuardDelaysWithoutStamps(t *testing.T) {
 		r.advance()
 	}
 	require.Less(t, s.Batches(), n)
-	stale := r.pinStale(first + 2)
+	stale := r.pinStale(first + shard.ApartMost + 2)
 	early.Unpin()
-	_, _, err := s.Claim()
+	var err error
+	claimed := 0
+	for ; err == nil; claimed++ {
+		_, _, err = s.Claim()
+	}
 	require.ErrorIs(t, err, shard.ErrStalled)
+	require.Equal(t, shard.ApartMost, claimed, "the last of those that stay apart waits with what was joined to it")
 	stale.Unpin()
 	_, _, err = s.Claim()
 	require.NoError(t, err)
+}
+
+// TestFewBatchesWaitForNoLaterGuard: each guard is pinned before the last one ends. What was removed before it does not
+// wait for it, although whoever reclaims seals less than is worth a batch.
+func TestFewBatchesWaitForNoLaterGuard(t *testing.T) {
+	const n = 40
+	everyKind(t, func(t *testing.T, set setup[*int]) {
+		set.slots = n
+		r := newRig(t, set)
+		s := r.shards[0]
+		last := r.arena.Domain.Pin()
+		for _, h := range r.fill(t, s, n, pointer) {
+			r.leave(t, s, h)
+			r.reclaimNow(s)
+			g := r.arena.Domain.Pin()
+			last.Unpin()
+			last = g
+			require.LessOrEqual(t, s.Pending(), 2, "what was removed under the guard before, and was sealed since")
+		}
+		last.Unpin()
+		r.reclaim(t, s)
+	})
 }
 
 // leaveApart removes values before a call of Synchronize, whose goal it returns, and others after it.

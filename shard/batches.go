@@ -20,8 +20,8 @@ type batch struct {
 // are joined. Only its methods use its fields.
 //
 // A batch joins the one before it while both together have few slots. So there are few batches, however often
-// something is sealed: at most one for each half of Arena.mostOwned slots that wait, and those that goals keep
-// apart. In the naive way each seal has one, and a refusal, a Synchronize or the collector may seal a single slot,
+// something is sealed: at most one for each half of Arena.mostOwned slots that wait, those that goals keep
+// apart, and apartMost. In the naive way each seal has one, and a refusal, a Synchronize or the collector may seal a single slot,
 // of 16 bytes perhaps, in a batch of 64.
 type batches struct {
 	slots.StampList[batch]
@@ -42,7 +42,7 @@ func (l *batches) init(a *Arena) {
 
 // append makes c the last batch, or a part of it.
 func (l *batches) append(stamp uint64, c *batch) {
-	if last := l.Youngest(); last != nil && last.Body.N+c.N <= l.arena.mostOwned && l.join(&last.Body, c) {
+	if last := l.Youngest(); last != nil && l.mayJoin(last, stamp, c) && l.join(&last.Body, c) {
 		last.Stamp = stamp
 		l.came(stamp, &last.Body)
 		return
@@ -51,6 +51,16 @@ func (l *batches) append(stamp uint64, c *batch) {
 		l.joinNeighbours()
 	}
 	l.put(stamp, c)
+}
+
+// mayJoin reports whether c is worth being joined to the last batch: both have few slots, and what that has need not
+// wait for later guards. It can be cut where slots have stamps. Where they have none, few batches stay apart, so
+// only what waits behind many others is joined, mostly for one guard that delays all.
+//
+// The wrong version joins them also then. Beside guards of which each is pinned before the last one ends, a value
+// waits until 64 have been removed, whatever reclaims.
+func (l *batches) mayJoin(last *slots.Stamped[batch], stamp uint64, c *batch) bool {
+	return last.Body.N+c.N <= l.arena.mostOwned && (last.Stamp == stamp || l.arena.stampPerSlot || l.Len() >= apartMost)
 }
 
 // put is append that visits no slot and no other batch. If full reports true, it allocates.

@@ -14,6 +14,7 @@ const (
 	ReadyMost   = readyMost
 	ResetRun    = resetRun
 	RunsMost    = runsMost
+	ApartMost   = apartMost
 	Patience    = patience
 	CellsASlot  = cellsASlot
 	CellsPaid   = cellsPaid

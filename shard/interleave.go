@@ -12,6 +12,7 @@ import (
 // The sizes of sizes.go, for builds that explore schedules.
 const (
 	fixedBatches = 4
+	apartMost    = 2
 	fixedBuckets = 4
 	readyMost    = 2
 	spliceLeast  = 2

@@ -9,6 +9,10 @@ const (
 	// of its share of the Capacity. Each takes 64 bytes.
 	fixedBatches = 256
 
+	// apartMost is how many batches of slots without stamps a shard keeps, of 64 bytes each, before it joins those
+	// that have few slots.
+	apartMost = 32
+
 	// fixedBuckets is how many buckets a shard has with Preallocate. No more are made later. With
 	// fewer, two goroutines more often have one bucket, and cannot part. Each takes 8 bytes.
 	fixedBuckets = 64
