@@ -134,6 +134,36 @@ func TestFullListJoinsBatches(t *testing.T) {
 	}
 }
 
+// TestFullListStaysWhereItIsCut: with Preallocate a list of batches that is full does not grow where one is cut.
+func TestFullListStaysWhereItIsCut(t *testing.T) {
+	const n, each = 18_000, 40 // too many to be joined before
+	for _, fifo := range []bool{false, true} {
+		r := newRig[uint64](t, setup[uint64]{slots: n, capacity: n, fixed: true, fifo: fifo})
+		s := r.shards[0]
+		hs := r.fill(t, s, n, number)
+		bytes := s.BacklogBytes()
+		early := r.arena.Domain.Pin()
+		r.leave(t, s, hs[:each/2]...)
+		between := r.arena.Domain.Pin()
+		removed := each / 2
+		for ; !s.Full(); removed += each {
+			r.leave(t, s, hs[removed:removed+each]...)
+			s.Seal()
+		}
+		early.Unpin()
+		r.reclaimNow(s)
+		require.Equal(t, removed-each/2, s.Pending(), "what was removed under the other guard waits, and nothing else")
+		require.Equal(t, bytes, s.BacklogBytes())
+		require.True(t, s.Ordered())
+		between.Unpin()
+		r.reclaim(t, s)
+		if fifo {
+			order, _ := s.Order()
+			require.Equal(t, lows(hs[:removed]), order)
+		}
+	}
+}
+
 // reclaimNow reclaims all that has passed.
 func (r *rig[T]) reclaimNow(s *shard.Shard) {
 	for s.Reclaim(nil) {

@@ -26,6 +26,7 @@ type batch struct {
 type batches struct {
 	slots.StampList[batch]
 	arena   *Arena
+	most    int    // how many there is room for, if memory is fixed
 	goals   int    // how many are set and have not ended (synchronize.go)
 	closed  uint64 // while there are any, the last seal of the last one: nothing later joins what it took (L13)
 	divided uint64 // of a batch whose stamp is that or above, so is each slot's
@@ -35,8 +36,8 @@ type batches struct {
 func (l *batches) init(a *Arena) {
 	l.arena = a
 	if a.Fixed {
-		n := min(fixedBatches+a.Capacity/slots.SealEvery/uint64(a.Config.Shards), a.Capacity+2)
-		l.StampList = slots.StampList[batch]{List: make([]slots.Stamped[batch], 0, n), Fixed: true}
+		l.most = int(min(fixedBatches+a.Capacity/slots.SealEvery/uint64(a.Config.Shards), a.Capacity+2))
+		l.StampList = slots.StampList[batch]{List: make([]slots.Stamped[batch], 0, l.most), Fixed: true}
 	}
 }
 
@@ -69,8 +70,9 @@ func (l *batches) put(stamp uint64, c *batch) {
 	l.Add(stamp, *c)
 }
 
-// full reports whether memory is fixed, and there is no room for another batch.
-func (l *batches) full() bool { return l.arena.Fixed && l.Len() == cap(l.List) }
+// full reports whether memory is fixed, and there is no room for another batch. That does not depend on whether
+// Resets have made the array longer, as they have not in a copy of the arena.
+func (l *batches) full() bool { return l.arena.Fixed && l.Len() >= l.most }
 
 // came notes that slots have come that may not be divided.
 func (l *batches) came(stamp uint64, c *batch) {
@@ -170,7 +172,12 @@ func (l *batches) divide(oldest uint64) {
 	}
 	for k := 0; k < l.Len(); k++ {
 		cost.Batches(1)
-		if w := l.Entry(k); w.Body.leastStamp < oldest && oldest <= w.Stamp {
+		switch w := l.Entry(k); {
+		case w.Stamp < oldest || oldest <= w.Body.leastStamp:
+		case l.full():
+			l.joinNeighbours()
+			k = -1 // again: the last that passes may be joined to the first that does not
+		default:
 			k += l.cut(k, oldest)
 		}
 	}

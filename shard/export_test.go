@@ -94,6 +94,9 @@ func (s *shard) Seals() uint64 { return s.backlog.seals }
 
 func (s *shard) Batches() int { return s.backlog.waiting.Len() }
 
+// Full is full.
+func (s *shard) Full() bool { return s.backlog.waiting.full() }
+
 // BacklogBytes is bytes.
 func (s *shard) BacklogBytes() int64 { return s.backlog.bytes() + s.ready.bytes() }
 
