@@ -207,7 +207,10 @@ func (l *batches) cut(k int, oldest uint64) (more int) {
 		l.Entry(k).Body = *late
 		return 0
 	}
-	at := l.Find(latest + 1) // behind what has passed too, some of which was removed before
+	at := l.Find(oldest) // behind what has passed too, some of which was removed before, perhaps with a later stamp
+	if at > 0 {
+		latest = max(latest, l.Entry(at-1).Stamp)
+	}
 	if late.N > 0 {
 		l.Entry(k).Body = *late
 		l.Insert(k, 0, batch{})

@@ -537,6 +537,33 @@ func TestQueueKeepsItsOrderWhereBatchesAreCut(t *testing.T) {
 	require.Equal(t, lows(hs), order)
 }
 
+// TestQueueKeepsItsOrderWhereASealTakesALateStamp: while a seal was under way, it had taken its slots and not yet its
+// stamp, others were removed with a lesser one.
+func TestQueueKeepsItsOrderWhereASealTakesALateStamp(t *testing.T) {
+	const n = 3 * slots.Batch
+	r := newRig[uint64](t, setup[uint64]{slots: n, fifo: true, stampPerSlot: true})
+	s := r.shards[0]
+	hs := r.fill(t, s, n, number)
+	r.leave(t, s, hs[:slots.Batch]...)
+	r.advance()
+	stamp := r.arena.Domain.Stamp()
+	s.Seal()
+	r.leave(t, s, hs[slots.Batch:2*slots.Batch]...)
+	for _, h := range hs[slots.Batch : 2*slots.Batch] {
+		r.arena.Table.SetStamp(slots.Low(h), stamp-1)
+	}
+	g := r.arena.Domain.Pin()
+	r.leave(t, s, hs[2*slots.Batch:]...)
+	s.Seal()
+	require.Equal(t, 2, s.Batches())
+	r.reclaimNow(s)
+	require.Equal(t, slots.Batch, s.Pending(), "what was removed under the guard")
+	g.Unpin()
+	r.reclaim(t, s)
+	order, _ := s.Order()
+	require.Equal(t, lows(hs), order)
+}
+
 // TestQueueKeepsItsOrderWhereACutBatchIsJoined: what is left of a batch that was cut is joined with what is removed
 // later. Its end is known, and it is not yet in a queue's order.
 func TestQueueKeepsItsOrderWhereACutBatchIsJoined(t *testing.T) {
