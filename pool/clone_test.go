@@ -204,7 +204,8 @@ func TestCloneLooksTwice(t *testing.T) {
 	}
 	for _, origin := range []uint32{0, 1} {
 		o := &pool.Options[node]{Shards: 1, Origin: origin}
-		p := pool.Must(o)
+		// With a Capacity a slot is reused under the tag coatcheck_debug too.
+		p := pool.Must(&pool.Options[node]{Shards: 1, Origin: origin, Capacity: 10_000})
 		hs := testkit.Fill(t, p, 5000, func(i int) node { return node{} }) // several blocks
 		gone, last := hs[0], hs[len(hs)-1]
 		p.Remove(gone)

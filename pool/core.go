@@ -74,6 +74,9 @@ func (c *core) frame(pl *plan) {
 		Replays:    pl.replays,
 		Name:       pl.name,
 	})
+	if slots.Poisons && !pl.ordered {
+		c.arena.OpenQuarantine()
+	}
 }
 
 // pages returns the current table of pages. It panics for a zero Pool, which has none.
@@ -94,10 +97,14 @@ func (c *core) capacity() int {
 	return int(c.arena.Capacity)
 }
 
-// ended records that h was removed, if ok. It returns ok.
+// ended records that h was removed, if ok. If not, h is a handle that was refused. It returns ok.
 func (c *core) ended(h uint64, ok bool) bool {
-	if debugging && ok {
-		c.records.lives.Ended(h, "removed")
+	if debugging {
+		if ok {
+			c.records.lives.Ended(h, "removed")
+		} else {
+			c.refused(h)
+		}
 	}
 	return ok
 }

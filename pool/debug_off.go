@@ -22,6 +22,8 @@ type (
 	set   struct{}
 	mark  struct{ noCopy }
 	user  struct{}
+
+	sweeps struct{}
 )
 
 func (c *core) record() {}
@@ -63,3 +65,7 @@ func (*user) enter() func() { return nil }
 func warnOfCopy[T any]() {}
 
 func (c *core) mustBeUntouched(*slots.Hook, uint64) {}
+
+func (c *core) refused(uint64) {}
+
+func (c *core) mustBeClean() {}

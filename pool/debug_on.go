@@ -12,7 +12,6 @@ import (
 	"coatcheck/epoch"
 	"coatcheck/pool/internal/trace"
 	"coatcheck/shard"
-	"coatcheck/shard/slots"
 )
 
 // debugging reports whether the pool records the calls that insert, remove, open and close,
@@ -99,18 +98,6 @@ func (u *user) enter() (leave func()) {
 		panic(shard.Shared + text)
 	}
 	return u.Leave
-}
-
-// mustBeUntouched panics if the slot, which was claimed as h, was written to while it was vacant.
-func (c *core) mustBeUntouched(slot *slots.Hook, h uint64) {
-	if c.arena.Untouched(slot) {
-		return
-	}
-	last := h - 2<<32
-	c.arena.Abandon(slot, h, shard.Collector)
-	panic(fmt.Sprintf("pool: a value was written to after its slot was reclaimed, through a pointer that was kept "+
-		"beyond an Unpin, a Release or the end of a loop; it was the value of %s, or of a handle before", textOf(last)) +
-		c.records.lives.tell(last, false))
 }
 
 // tracedDomain records the calls that pin, except for brief pins.

@@ -244,6 +244,9 @@ func TestWhatHasNoEvents(t *testing.T) {
 			lives[h] = v
 		}
 		for _, capacity := range []int{0, 2 * n} {
+			if capacity == 0 && testkit.Quarantine > 0 {
+				continue // new memory comes before slots that were used
+			}
 			restored := &told{t: t, lives: map[pool.Handle[int]]int{}}
 			for h, v := range lives {
 				restored.lives[h] = v

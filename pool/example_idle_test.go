@@ -1,6 +1,8 @@
-//go:build !race
+//go:build !race && !coatcheck_debug
 
 package pool_test
+
+// Under the tag coatcheck_debug slots are kept from reuse, so carol gets a new connection.
 
 import (
 	"context"

@@ -132,6 +132,8 @@ type records struct {
 
 	// What is open, by kind, for ExplainOpen.
 	guards, reservations, workers, refs set
+
+	sweeps sweeps // debug_on_writes.go
 }
 
 // collected is what records say of what the garbage collector gave back.

@@ -255,9 +255,9 @@ func testWriteAfterUnpin[T any](t *testing.T, wrong T) {
 }
 
 // A pointer of Pool.Pointer that is used after the removal reads what no program writes, and a write
-// through it is noticed when the slot is claimed again.
+// through it is noticed when the slot is claimed again: in a pool with an Origin at once.
 func TestPointerUsedAfterRemovalIsTold(t *testing.T) {
-	p := pool.Must(&pool.Options[uint64]{Shards: 1})
+	p := pool.Must(&pool.Options[uint64]{Shards: 1, Origin: 1})
 	h := testkit.MustInsert(t, p, 7)
 	v, ok := p.Pointer(h)
 	require.True(t, ok, "the value should be live")

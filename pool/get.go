@@ -60,6 +60,9 @@ func (p *Pool[T]) get(h Handle[T]) (v T, ok bool) {
 			return zero, false
 		}
 	}
+	if debugging {
+		p.refused(uint64(h))
+	}
 	return
 }
 
@@ -75,6 +78,11 @@ func (p *Pool[T]) Contains(h Handle[T]) (live bool) {
 		s := (*slots.Slot[T])(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(t.Array, uint64(i)*t.Inverse>>32*pointerSize)),
 			uintptr(i&t.Mask)*unsafe.Sizeof(slots.Slot[T]{})-unsafe.Offsetof(slots.Slot[T]{}.Hook)))
 		live = s.Word.Load() == uint64(h)
+	}
+	if debugging {
+		if !live {
+			p.refused(uint64(h))
+		}
 	}
 	return
 }
@@ -96,6 +104,9 @@ func (p *Pool[T]) Pointer(h Handle[T]) (v *T, ok bool) {
 		if s.Word.Load() == uint64(h) { // observes (P1)
 			return &s.Value, true
 		}
+	}
+	if debugging {
+		p.refused(uint64(h))
 	}
 	return
 }
@@ -158,6 +169,9 @@ func (p *Pool[T]) View(h Handle[T], f func(*T)) bool {
 	}
 	k := &slots.At[T](t, h.Index()).Hook
 	if k.Word.Load() != uint64(h) {
+		if debugging {
+			p.refused(uint64(h))
+		}
 		return false // without a pin
 	}
 	pin := p.domain.Pin()
@@ -190,6 +204,9 @@ func (g *Guard[T]) Pointer(h Handle[T]) (v *T, ok bool) {
 			return &s.Value, true
 		}
 	}
+	if debugging {
+		g.pool.refused(uint64(h))
+	}
 	return
 }
 
@@ -203,6 +220,11 @@ func (p *Pool[T]) getPinned(h Handle[T]) (v T, ok bool) {
 		}
 	}
 	g.Unpin()
+	if debugging {
+		if !ok {
+			p.refused(uint64(h))
+		}
+	}
 	return v, ok
 }
 

@@ -31,7 +31,7 @@ func TestStalledReaderIsBoundedAndNamed(t *testing.T) {
 	for _, reuse := range testkit.Reuses {
 		t.Run(testkit.NameOf(reuse), func(t *testing.T) {
 			// One shard: of two, one may take new memory although the other has slots.
-			p := tiny(t, &pool.Options[int]{MaxLimbo: most, Shards: 1, Reuse: reuse})
+			p := tiny(t, &pool.Options[int]{MaxLimbo: most, Shards: 1, Reuse: reuse, Origin: testkit.ReuseOrigin})
 			testkit.Fill(t, p, 10*most, testkit.Number)
 			p.Clear()
 			require.Positive(t, p.Trim()) // what comes back counts as new

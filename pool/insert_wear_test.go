@@ -107,7 +107,7 @@ func TestFIFOOrderBesideAGuard(t *testing.T) {
 
 func testFIFOOrderBesideAGuard(t *testing.T, reclaim func(*pool.Pool[*int])) {
 	const capacity, late = 1000, 10
-	p := pool.Must(&pool.Options[*int]{Capacity: capacity, Reuse: pool.FIFO, Shards: 1})
+	p := pool.Must(&pool.Options[*int]{Capacity: capacity, Reuse: pool.FIFO, Shards: 1, Origin: testkit.ReuseOrigin})
 	hs := testkit.Fill(t, p, capacity, none)
 	require.Equal(t, capacity-late, p.RemoveBatch(hs[late:]))
 	g := p.Pin()

@@ -33,6 +33,9 @@ func (p *Pool[T]) Trim() int64 { return p.trim() }
 
 func (c *core) trim() int64 {
 	c.pages()
+	if debugging {
+		c.mustBeClean()
+	}
 	return c.arena.Trim()
 }
 
@@ -47,7 +50,11 @@ func (p *Pool[T]) Synchronize(ctx context.Context) error { return p.synchronize(
 
 func (c *core) synchronize(ctx context.Context) error {
 	c.pages()
-	return c.arena.Synchronize(ctx)
+	err := c.arena.Synchronize(ctx)
+	if debugging {
+		c.mustBeClean()
+	}
+	return err
 }
 
 // A removed value stays in its slot until the slot is reclaimed, mostly by a later call. But in an idle pool

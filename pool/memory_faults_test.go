@@ -17,7 +17,7 @@ import (
 // page.
 func TestGrowthThatFailsLosesNothing(t *testing.T) {
 	for _, reuse := range testkit.Reuses {
-		o := pool.Options[bulky]{Reuse: reuse, Shards: 1}
+		o := pool.Options[bulky]{Reuse: reuse, Shards: 1, Origin: testkit.ReuseOrigin}
 		for verb, insert := range inserters[bulky]() {
 			t.Run(testkit.NameOf(reuse)+" "+verb, func(t *testing.T) {
 				p, err := pool.NewTiny(&o, 2)

@@ -127,6 +127,7 @@ type plan struct {
 	traceGuards int
 	fresh       uint32 // the first live stage of slots that were never used, if it is above 1
 	replays     bool   // Origin was set, and there is one shard
+	ordered     bool   // Origin was set
 
 	value  reflect.Type // T
 	name   func() string
@@ -192,7 +193,7 @@ func (pl *plan) complete() error {
 	case pl.origin|1 > slots.LastGeneration:
 		return fail("Origin is %d; the last generation is %d", pl.origin, uint32(slots.LastGeneration))
 	}
-	if pl.origin != 0 {
+	if pl.ordered = pl.origin != 0; pl.ordered {
 		pl.origin |= 1 // or it is chosen by build, or comes with a snapshot
 	}
 	pl.shards = cmp.Or(pl.shards, min(shardsPerProc*runtime.GOMAXPROCS(0), maxShards))

@@ -47,6 +47,9 @@ func (c *core) hold(h uint64) *hold {
 	c.pages()
 	k, ok := c.arena.Hold(h)
 	if !ok {
+		if debugging {
+			c.refused(h)
+		}
 		return nil
 	}
 	r := &hold{core: c, held: k, h: h}

@@ -50,7 +50,9 @@ func TestInsertionRunsFewResets(t *testing.T) {
 		}
 		require.Positive(t, resets, name)
 		due, before := p.Stats().Limbo, resets
-		require.Positivef(t, due, "%s: what waits for others", name)
+		if testkit.Quarantine == 0 { // or insertions that find a slot reclaim too
+			require.Positivef(t, due, "%s: what waits for others", name)
+		}
 		require.NoError(t, p.Synchronize(context.Background()))
 		require.Equalf(t, due, resets-before, "%s: Synchronize runs all", name)
 	}

@@ -110,7 +110,7 @@ func TestEachSlotSkipsOnce(t *testing.T) {
 				for name, remove := range removers[int]() {
 					o := pool.Options[int]{Shards: 1, Reuse: reuse, Capacity: capacity, Reset: reset, Origin: 1}
 					p := tiny(t, &o)
-					was := make([]uint32, 64) // the last generations
+					was := make([]uint32, 64+testkit.Quarantine) // the last generations
 					for _, h := range testkit.Fill(t, p, 20, testkit.Number) {
 						was[h.Index()] = h.Generation()
 					}
@@ -130,7 +130,7 @@ func TestEachSlotSkipsOnce(t *testing.T) {
 					held := mustHold(t, c, live[0])
 					remove(c, w, live)
 					held.Release()
-					times := make([]int, 64)
+					times := make([]int, 64+testkit.Quarantine)
 					for round := range 4 {
 						w.Flush()
 						require.NoError(t, c.Synchronize(t.Context()))
@@ -156,12 +156,22 @@ func TestEachSlotSkipsOnce(t *testing.T) {
 	}
 }
 
+// reusing returns options of a pool that uses n slots again and again. Under the tag coatcheck_debug it would use new
+// memory first.
+func reusing(n int) *pool.Options[int] {
+	o := pool.Options[int]{Shards: 1}
+	if testkit.Quarantine > 0 {
+		o.Capacity = n
+	}
+	return &o
+}
+
 // Neither does a Worker's own slot come back without it, nor a slot that a Worker removed and that it
 // reuses itself.
 func TestWorkersSlotsSkip(t *testing.T) {
 	p := pool.Must(&pool.Options[int]{Shards: 1, Origin: 1})
 	hs := testkit.Fill(t, p, 500, testkit.Number)
-	c := mustRead(t, snapshotOf(t, p), &pool.Options[int]{Shards: 1})
+	c := mustRead(t, snapshotOf(t, p), reusing(len(hs)))
 	w := c.Worker()
 	defer w.Close()
 	again := 0
@@ -182,10 +192,10 @@ func TestWorkersSlotsSkip(t *testing.T) {
 func TestSnapshotOfARestoredPool(t *testing.T) {
 	first := pool.Must(&pool.Options[int]{Shards: 1, Origin: 1})
 	hs := testkit.Fill(t, first, 100, testkit.Number)
-	second := mustRead(t, snapshotOf(t, first), &pool.Options[int]{Shards: 1})
+	second := mustRead(t, snapshotOf(t, first), reusing(200))
 	require.True(t, second.Remove(hs[0]), "the value should be live")
 	snapshot := snapshotOf(t, second)
-	third := mustRead(t, snapshot, &pool.Options[int]{Shards: 1})
+	third := mustRead(t, snapshot, reusing(200))
 	same := mustRead(t, snapshot, &pool.Options[int]{Shards: 1, Origin: 1})
 	reused := func(p *pool.Pool[int]) (hs []pool.Handle[int]) {
 		p.Clear()
@@ -212,7 +222,7 @@ func TestRestoringManyTimes(t *testing.T) {
 	h := testkit.MustInsert(t, p, 7)
 	restores := testkit.Long(3000)
 	for range restores {
-		p = mustRead(t, snapshotOf(t, p), &pool.Options[int]{Shards: 1})
+		p = mustRead(t, snapshotOf(t, p), reusing(2))
 	}
 	require.Equal(t, 7, p.MustGet(h))
 	fresh := testkit.MustInsert(t, p, 8)

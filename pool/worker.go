@@ -82,13 +82,11 @@ func (c *core) open() (m, ready *shard.Magazine, e *workerEnd, l *life) {
 func (w *Worker[T]) Insert(v T) (h Handle[T], err error) {
 	if debugging {
 		defer w.user.enter()()
+		return w.insertSlow(v)
 	}
 	if w.ready.HasNext() {
 		slot, next := w.ready.Next()
 		runtime.KeepAlive(w)
-		if debugging {
-			return w.pool.publish(slot, next, v), nil
-		}
 		*slots.ValueOf[T](slot) = v
 		return Handle[T](slot.Publish(next)), nil
 	}

@@ -50,6 +50,7 @@ func (a *Arena) Count() Counts {
 		c.Limbo += limbo
 		c.Bytes += bytes
 	}
+	c.Free += a.quarantine.size()
 	c.Allocated = a.Table.Resident() // last: what was counted has memory
 	c.fit()
 	return c

@@ -19,6 +19,9 @@ import (
 //go:nosplit
 func (a *Arena) Claim(frame uintptr) (*slots.Hook, uint64, error) {
 	s := a.Local(hint.Of(frame))
+	if slots.Poisons {
+		a.reclaimAtOnce()
+	}
 	switch slot, h, ok := s.free.Pop(&a.Table); {
 	case !ok:
 		s.contend()
@@ -93,6 +96,11 @@ func (s *shard) claimUnlocked() (*slots.Hook, uint64) {
 	if slot, h := s.takeFresh(); slot != nil {
 		return slot, h
 	}
+	if slots.Poisons && a.Table.Left() == 0 {
+		if slot, h := a.quarantine.take(&a.Table); slot != nil {
+			return slot, h
+		}
+	}
 	ahead := s.mayGoAhead()
 	for k := 1; k < len(a.shards()); k++ {
 		o := s.next(k)
@@ -145,7 +153,7 @@ func (s *shard) claimUnlocked() (*slots.Hook, uint64) {
 // came free, if there is one.
 func (s *shard) reclaimFrom(o *shard, n int) (*slots.Hook, uint64) {
 	waiting, ready := o.pending()
-	if ready == 0 && waiting < n || !o.tryLock() {
+	if ready == 0 && (waiting < n || o.backlog.reclaimsAtOnce()) || !o.tryLock() {
 		return nil, 0
 	}
 	o.reclaimAndUnlock(s)

@@ -15,10 +15,10 @@ type burner struct {
 
 const burnAhead = slots.Batch
 
-// burn ends the next life of a vacant slot, that with a generation, which does not begin. It returns the
+// burn ends the next life of vacant slot i, that with a generation, which does not begin. It returns the
 // slot's word, with that link, or reports false if the life was the last: then the slot is exhausted. The
 // caller owns the slot, and no other goroutine can see it.
-func (b *burner) burn(slot *slots.Hook, generation, link uint32) (word uint64, ok bool) {
+func (b *burner) burn(slot *slots.Hook, i, generation, link uint32) (word uint64, ok bool) {
 	if b.ahead == 0 {
 		b.ahead = burnAhead
 		b.shard.unborn.Add(b.ahead)
@@ -27,6 +27,9 @@ func (b *burner) burn(slot *slots.Hook, generation, link uint32) (word uint64, o
 	a := b.shard.arena
 	if generation == slots.LastGeneration {
 		a.Table.CountSpent()
+		if slots.Poisons {
+			a.Table.Unmark(slot, i)
+		}
 		slot.Set(slots.Pack(slots.Spent, slots.None))
 		a.Clear(slot)
 		a.Table.CountExhausted()

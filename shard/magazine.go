@@ -115,6 +115,11 @@ func (m *Magazine) Next() (*slots.Hook, uint64) {
 // from the bag if some have passed, or a run from the shard's lists, or any that the arena finds.
 func (m *Magazine) Claim() (*slots.Hook, uint64, error) {
 	m.mustBeOpen()
+	if s := m.shard; slots.Poisons {
+		if m.reclaimAtOnce(); m.arena == nil {
+			return s.claim() // a Reset has closed the magazine
+		}
+	}
 	a := m.arena // a Reset may close the magazine
 	slot, h, err := m.claim()
 	return slot, h, a.refusals.count(err)

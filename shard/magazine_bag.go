@@ -24,6 +24,10 @@ import (
 func (m *Magazine) refillReady() {
 	a := m.arena
 	m.seal()
+	if a.quarantine.isOpen() {
+		m.retireBag() // it would reuse these slots at once
+		return
+	}
 	if waits := m.used - m.start; a.Reset != nil || len(m.ready)+waits > m.reach-m.batch {
 		if last := m.seals.Youngest(); !m.overflowed && a.Reset == nil && last != nil {
 			// Slots that wait for a guard are no reason for a greater reach.
@@ -126,7 +130,7 @@ func (m *Magazine) giveBack(who Retirer) {
 	b := burner{shard: m.shard}
 	for i := len(m.ready) - 1; i >= 0; i-- { // the one used last on top
 		k := &m.ready[i]
-		if word, ok := b.burn(k.Slot(), slots.Generation(k.H), slots.None); ok {
+		if word, ok := b.burn(k.Slot(), slots.Low(k.H), slots.Generation(k.H), slots.None); ok {
 			c.Append(k.Slot(), slots.Low(k.H), word)
 		}
 	}

@@ -303,6 +303,10 @@ func (d *delivery) add(slot *slots.Hook, i uint32, word uint64) {
 // are ready. The caller holds the lock of source.
 func (d *delivery) deliver() {
 	s := d.source
+	if slots.Poisons {
+		s.arena.quarantine.exchange(&d.home, &s.arena.Table)
+		s.arena.quarantine.exchange(&d.otherHome, &s.arena.Table)
+	}
 	switch {
 	case d.home.N+d.otherHome.N == 0:
 	case s.fifo:

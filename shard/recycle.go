@@ -38,7 +38,7 @@ func (c *recycler) slot(slot *slots.Hook, i uint32, word uint64) (now uint64, ok
 	now, owned, reusable := c.next(slot, i, word)
 	switch {
 	case owned && reusable:
-		c.renew(slot)
+		c.renew(slot, i)
 	case owned:
 		c.arena.Clear(slot)
 	}
@@ -57,7 +57,7 @@ func (c *recycler) bag(entries []slots.Cached) []slots.Cached {
 	}
 	if slots.Poisons {
 		for i := range entries {
-			a.Fill(entries[i].Slot())
+			a.Table.MarkVacant(entries[i].Slot(), slots.Low(entries[i].H))
 		}
 	}
 	return entries
@@ -78,6 +78,9 @@ func (c *recycler) left(entries []slots.Cached) []slots.Cached {
 // that was moved out is zeroed, and so is a slot without another life, or whose Reset does not return.
 func (c *recycler) reset(slot *slots.Hook, i uint32, reusable bool) {
 	a := c.arena
+	if slots.Poisons && reusable {
+		defer a.Table.MarkVacant(slot, i) // whether or not Reset returns
+	}
 	if a.Table.UnmarkMoved(i) {
 		a.Clear(slot)
 		return
@@ -93,12 +96,12 @@ func (c *recycler) reset(slot *slots.Hook, i uint32, reusable bool) {
 }
 
 // renew makes the value of a slot that has another life ready for it. There is no Reset.
-func (c *recycler) renew(slot *slots.Hook) {
+func (c *recycler) renew(slot *slots.Hook, i uint32) {
 	if c.arena.Pointers {
 		c.arena.Clear(slot)
 	}
 	if slots.Poisons {
-		c.arena.Fill(slot)
+		c.arena.Table.MarkVacant(slot, i)
 	}
 }
 

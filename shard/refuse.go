@@ -75,6 +75,9 @@ func (s *shard) claimLocked(began uint64) (d verdict) {
 	defer list.unlock()
 	if d.takeLocked(s); d.slot == nil && !d.grow {
 		d.err = d.refuseLocked(s)
+		if slots.Poisons && d.err != nil {
+			d.takeQuarantined(s)
+		}
 	}
 	if d.grow || d.err != nil {
 		v.shared, v.finding = number, d.finding
@@ -123,6 +126,17 @@ func (d *verdict) takeLocked(s *shard) {
 			s.setHome(slots.Low(d.h), slots.Low(d.h)+1)
 			return
 		}
+	}
+	if slots.Poisons && !d.left {
+		d.takeQuarantined(s)
+	}
+}
+
+// takeQuarantined takes a slot out of the quarantine, instead of a refusal.
+func (d *verdict) takeQuarantined(s *shard) {
+	if d.slot, d.h = s.arena.quarantine.take(&s.arena.Table); d.slot != nil {
+		s.setHome(slots.Low(d.h), slots.Low(d.h)+1)
+		d.err = nil
 	}
 }
 

@@ -221,9 +221,10 @@ type Arena struct {
 	_ [48 - 2*bits.UintSize/8]byte
 
 	holds
-	verdicts verdicts
-	refusals refusals
-	reported reported
+	verdicts   verdicts
+	refusals   refusals
+	reported   reported
+	quarantine quarantine // with the tag coatcheck_debug: reclaimed slots that are not used yet (debug_on.go)
 	magazines
 
 	// A line ends here. Removals read the next one, which is seldom written.
@@ -334,7 +335,7 @@ func (s *shard) putOff() {
 		slot := a.Table.Slot(i)
 		word := slot.Word.Load()
 		next := slots.Low(word)
-		if word, ok := b.burn(slot, a.Table.GenerationOf(i, word)+1, slots.None); ok {
+		if word, ok := b.burn(slot, i, a.Table.GenerationOf(i, word)+1, slots.None); ok {
 			used.Append(slot, i, word)
 		}
 		i = next

@@ -92,6 +92,9 @@ func (t *trimmer) trim() int64 {
 	for k, s := range list {
 		t.take(s, k)
 	}
+	if slots.Poisons {
+		a.quarantine.takeAll(func(first uint32) { t.addList(0, first) })
+	}
 	t.takeRest(len(list))
 	t.settle()
 	gone, count := t.whole()
@@ -198,7 +201,7 @@ func (t *trimmer) addList(k int, i uint32) {
 // add adds slot i, which came from the k-th shard and which the trimmer owns, to what was taken, one life
 // older. If that was its last life, add exhausts it; a wanted page has no such slot.
 func (t *trimmer) add(k int, slot *slots.Hook, i uint32, word uint64) {
-	word, ok := t.burn(slot, t.arena.Table.GenerationOf(i, word)+1, t.link(i, word))
+	word, ok := t.burn(slot, i, t.arena.Table.GenerationOf(i, word)+1, t.link(i, word))
 	if !ok {
 		return
 	}

@@ -167,6 +167,9 @@ const (
 // ctx.
 func (a *Arena) ClaimWait(ctx context.Context, frame uintptr) (*slots.Hook, uint64, error) {
 	s := a.Local(hint.Of(frame))
+	if slots.Poisons {
+		a.reclaimAtOnce()
+	}
 	if a.waiters.empty() {
 		if slot, h, err := s.claimSlow(); err == nil || errors.Is(err, ErrExhausted) {
 			return slot, h, a.refusals.count(err)
@@ -180,6 +183,11 @@ func (a *Arena) ClaimWait(ctx context.Context, frame uintptr) (*slots.Hook, uint
 func (m *Magazine) ClaimWait(ctx context.Context) (*slots.Hook, uint64, error) {
 	m.mustBeOpen()
 	s := m.shard // a Reset may close the magazine
+	if slots.Poisons {
+		if m.reclaimAtOnce(); m.arena == nil {
+			return s.claimWait(ctx)
+		}
+	}
 	slot, h, err := m.claim()
 	if err == nil || errors.Is(err, ErrExhausted) {
 		return slot, h, s.arena.refusals.count(err)

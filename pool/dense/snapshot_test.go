@@ -109,7 +109,11 @@ func TestSnapshotGetsRoomForItsValues(t *testing.T) {
 			require.NoError(t, err)
 		})
 		t.Logf("%d bytes of memory from %d", got, len(b))
-		require.Less(t, got, uint64(10*(len(large{})+8*slots)+1<<20))
+		limit := 10*(len(large{})+8*slots) + 1<<20
+		if testkit.Quarantine > 0 {
+			limit += 8 * slots // a mark for each
+		}
+		require.Less(t, got, uint64(limit))
 		require.Equal(t, large{1}, s.Values()[0])
 		require.Equal(t, 1, s.Allocated())
 		require.NoError(t, dense.Check(s))

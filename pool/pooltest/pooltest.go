@@ -14,7 +14,8 @@
 //	go test -tags coatcheck_debug ./...
 //
 // The same tag adds the history of a handle to the panics of [pool.Pool.MustGet] and of
-// misused guards; see [pool.Pool.Explain].
+// misused guards; see [pool.Pool.Explain]. It also finds values that were written to through pointers that
+// were kept too long, and then the test fails too (docs/operate.md).
 package pooltest
 
 import (
@@ -49,6 +50,9 @@ const (
 func Empty[T any](t testing.TB, p *pool.Pool[T]) {
 	t.Helper()
 	was := before[T]{Stats: pool.Stats{Dropped: reported(p, p.Stats().Dropped)}, opened: ^uint64(0)}
+	if text := written(p); text != "" {
+		t.Errorf("%s", text)
+	}
 	if left := leftBehind(p, was); left.any() {
 		t.Errorf("%s", left.report(p, was))
 	}
@@ -86,6 +90,9 @@ func EmptyAtEnd[T any](t testing.TB, p *pool.Pool[T]) {
 	e.began = tests.add(e)
 	t.Cleanup(func() {
 		t.Helper()
+		if text := written(p); text != "" {
+			t.Errorf("%s", text)
+		}
 		if report := e.end(); report != "" {
 			t.Errorf("%s", report)
 		}

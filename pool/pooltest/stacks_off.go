@@ -10,3 +10,5 @@ const stacks = false
 func youngest[T any](*pool.Pool[T]) uint64 { return 0 }
 
 func opened() uint64 { return 0 }
+
+func written[T any](*pool.Pool[T]) string { return "" }

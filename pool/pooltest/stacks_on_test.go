@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coatcheck/pool"
+	"coatcheck/pool/pooltest"
 )
 
 const stacks = true
@@ -73,4 +74,35 @@ func TestStacksNameTheCreator(t *testing.T) {
 	})
 	p.Clear()
 	require.Empty(t, left(t, p))
+}
+
+// TestLateWriteFailsTheTest: a write through a pointer that was kept too long is told, by Empty and at the end of a
+// test, with the stacks of who inserted and removed the value. It is told once.
+func TestLateWriteFailsTheTest(t *testing.T) {
+	for _, atEnd := range []bool{false, true} {
+		for _, o := range []*pool.Options[conn]{nil, replay(), {Reset: func(c *conn) { c.Name = "" }}} {
+			p := pool.Must(o)
+			r := &recorder{name: "TestServer"}
+			pooltest.EmptyAtEnd(r, p)
+			var kept []*conn
+			for range 3 {
+				h, _ := p.Insert(conn{Name: "alice"})
+				c, _ := p.Pointer(h)
+				kept = append(kept, c)
+				require.True(t, p.Remove(h), "the value should be live")
+			}
+			require.NoError(t, p.Synchronize(t.Context()))
+			for _, c := range kept[len(kept)-2:] {
+				c.Peer = 5
+			}
+			if !atEnd {
+				pooltest.Empty(r, p)
+			}
+			r.cleanups[0]()
+			require.Len(t, r.errors, 1)
+			require.Regexp(t, `^pooltest: \*pool\.Pool\[.*\] has values that were written to too late\npool: a value was written to after`, r.errors[0])
+			require.Contains(t, r.errors[0], "\nremoved at ")
+			require.Contains(t, r.errors[0], "TestLateWriteFailsTheTest\n")
+		}
+	}
 }

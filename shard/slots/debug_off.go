@@ -2,8 +2,25 @@
 
 package slots
 
-// Poisons is false without the build tag coatcheck_debug (debug_on.go).
+import "reflect"
+
+// Poisons is false without the build tag coatcheck_debug (debug_on.go). Nothing in this file has a size.
 const Poisons = false
 
-// Fill does nothing.
-func (l *Layout) Fill(*Hook) {}
+type (
+	numbers struct{}
+	marks   struct{}
+	vacancy struct{}
+)
+
+func numbersOf(reflect.Type) numbers { return numbers{} }
+
+func newMarks(uint32) marks { return marks{} }
+
+func (marks) bytes() int64 { return 0 }
+
+// MarkVacant does nothing.
+func (t *Table) MarkVacant(*Hook, uint32) {}
+
+// Unmark does nothing.
+func (t *Table) Unmark(*Hook, uint32) bool { return true }

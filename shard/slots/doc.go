@@ -27,5 +27,5 @@
 //	held.go        which slots of a list or a bag are held, or have no other life
 //	stamp_list.go  a list in the order of stamps
 //	sizes.go       the sizes that are smaller in builds that explore schedules (interleave.go)
-//	debug_on.go    what the tag coatcheck_debug adds: what writes to a vacant slot is found
+//	debug_on.go    what the tag coatcheck_debug adds: marks of vacant values, by which a write to one is found
 package slots

@@ -66,5 +66,5 @@ func (m *PageMeta) bytes() int64 {
 	if h := m.holders.Load(); h != nil {
 		n += 4 * int64(len(h.count))
 	}
-	return n + m.skips.Load().bytes()
+	return n + m.marks.bytes() + m.skips.Load().bytes()
 }

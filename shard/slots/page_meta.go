@@ -26,6 +26,7 @@ type PageMeta struct {
 	// on limbo (P6), and the holder of the lock reads it after it has taken limbo.
 	stamps []uint32
 
+	marks   marks                 // with the tag coatcheck_debug: which slots nobody may write (debug_on.go)
 	moved   []atom.Uint32         // one bit a slot, for Table.MarkMoved; nil without Reset
 	holders atom.Pointer[holders] // counts of Refs; nil until MakeCounts or the page's first Hold
 
@@ -99,6 +100,9 @@ func (t *Table) newPage(first, n uint32) (page unsafe.Pointer, m *PageMeta) {
 	m.homes = make([]atom.Uint32, (n+homeSlots-1)/homeSlots)
 	if t.stampPerSlot {
 		m.stamps = make([]uint32, n)
+	}
+	if Poisons {
+		m.marks = newMarks(n)
 	}
 	if t.layout.Reset != nil {
 		m.moved = make([]atom.Uint32, (n+31)/32)

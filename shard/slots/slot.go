@@ -2,6 +2,7 @@ package slots
 
 import (
 	"math"
+	"reflect"
 	"unsafe"
 
 	"coatcheck/internal/atom"
@@ -105,6 +106,7 @@ type Layout struct {
 	Size     uintptr // of a slot
 	Word     uintptr // where its hook lies in it
 	value    uintptr // the size of the value
+	numbers  numbers // with the tag coatcheck_debug: which parts of the value hold no pointers
 	Pointers bool    // T holds pointers
 
 	page  func(n uint64) unsafe.Pointer // allocates n slots, and returns the first one's hook
@@ -142,6 +144,9 @@ func LayoutOf[T any](hasPointers bool, reset func(*T)) Layout {
 				clear1(ValueOf[T](ks[i].Slot()))
 			}
 		},
+	}
+	if Poisons {
+		l.numbers = numbersOf(reflect.TypeFor[T]())
 	}
 	if reset != nil {
 		l.Reset = func(k *Hook) { reset(ValueOf[T](k)) }
@@ -214,14 +219,14 @@ func (l *Layout) Plain() bool { return !l.Pointers && l.Reset == nil }
 // Blank zeroes a claimed slot that reclaiming did not zero. If T has no pointers, that matters
 // only where user code reads the value before it writes it.
 func (l *Layout) Blank(slot *Hook) {
-	if l.Plain() {
+	if l.Plain() || Poisons && l.Reset == nil {
 		l.Clear(slot)
 	}
 }
 
 // Blank is Layout.Blank for a caller that knows T, which saves a call.
 func Blank[T any](l *Layout, slot *Hook) {
-	if l.Plain() {
+	if l.Plain() || Poisons && l.Reset == nil {
 		clear1(ValueOf[T](slot))
 	}
 }

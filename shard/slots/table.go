@@ -61,6 +61,7 @@ type Table struct {
 	//	readers  Inserted
 	unborn atom.Int64
 
+	vacancy     vacancy // with the tag coatcheck_debug: guards the marks of slots (debug_on.go)
 	mu          atom.Mutex
 	decommitted []Decommitted  // under mu: the pages without memory (decommit.go)
 	stub        unsafe.Pointer // under mu: the unit that the table shows in place of each of theirs, or nil

@@ -50,6 +50,7 @@ var state = map[string]string{
 		verdicts     own      findings are shared by refusals that meet
 		refusals     own      figures
 		reported     own      as refusals
+		quarantine   own      under the build tag, and without an Origin alone: a copy begins with none
 		magazines    own      a copy has no Workers
 		waiters      own      nobody waits in a new pool`,
 	"shard.shard": `
@@ -87,6 +88,7 @@ var state = map[string]string{
 		decommittedSlots derived  from the pages without memory
 		gone             own      what was inserted counts anew
 		unborn           own      as gone
+		vacancy          own      guards marks of vacant values, under the build tag
 		mu               own      a lock
 		decommitted      replays  gone; without an order, their floors are written as generations
 		stub             replays  stub

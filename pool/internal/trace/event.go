@@ -27,3 +27,12 @@ func (e Event) write(b *strings.Builder, indent string) {
 	b.WriteString(" by")
 	e.stack.write(b, indent+"\t")
 }
+
+// Now returns a line that says what the caller did just now, and the stack below it.
+func Now(did string) string {
+	var b strings.Builder
+	e := Event{did, time.Now(), callers()}
+	b.WriteString("\n")
+	e.write(&b, "")
+	return b.String()
+}

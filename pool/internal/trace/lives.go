@@ -83,6 +83,23 @@ func (l *Lives) note(handle uint64, change func(*life)) {
 	}
 }
 
+// Last returns the handle of the last life on record that began before that of another handle of the slot, or 0.
+func (l *Lives) Last(handle uint64) (last uint64) {
+	slot, ok := l.slots.Load(uint32(handle))
+	if !ok {
+		return 0
+	}
+	hs := slot.(*history)
+	hs.mu.Lock()
+	defer hs.mu.Unlock()
+	for i := range hs.lives {
+		if h := hs.lives[i].handle; h < handle {
+			last = max(last, h)
+		}
+	}
+	return last
+}
+
 // Write appends who began a life and who ended it, as far as that is known. It reports
 // whether anything is.
 func (l *Lives) Write(b *strings.Builder, handle uint64) (known bool) {
@@ -104,3 +121,7 @@ func (l *Lives) Write(b *strings.Builder, handle uint64) (known bool) {
 	}
 	return known
 }
+
+// Written returns texts about values of a pool that were written to while their slots were vacant. Package pool
+// sets it for package pooltest.
+var Written func(pool any) []string
