@@ -127,7 +127,7 @@ func (k *cloner) block(first uint32, limit uint64) (uint64, error) {
 	n := k.walker.see(t, first, int(min(limit, uint64(cap(k.stages)))))
 	k.looks = append(k.looks, lookAt(k.stages))
 	k.builder.see(first, k.stages)
-	known := min(n, int(max(k.limit(), uint64(first))-uint64(first)))
+	known := int(min(uint64(n), max(k.limit(), uint64(first))-uint64(first)))
 	if err := k.outside(first, known); err != nil {
 		return 0, err
 	}
