@@ -75,7 +75,7 @@ func (c *core) frame(pl *plan) {
 		Name:       pl.name,
 	})
 	if slots.Poisons && !pl.ordered {
-		c.arena.OpenQuarantine()
+		shard.OpenQuarantine(&c.arena)
 	}
 }
 

@@ -26,7 +26,7 @@ type quarantine struct {
 }
 
 // OpenQuarantine has slots wait before they are used again. No other goroutine has the arena yet.
-func (a *Arena) OpenQuarantine() { a.quarantine.open = true }
+func OpenQuarantine(a *Arena) { a.quarantine.open = true }
 
 func (q *quarantine) isOpen() bool { return q.open }
 
@@ -77,7 +77,7 @@ func (q *quarantine) size() int {
 // reclaimAtOnce reclaims what has passed, for an insertion that looks for a slot afterwards, and calls
 // Resets, at most one run. It leaves shards whose lock another goroutine has. Where there are
 // thousands of guards it leaves all to the search, since it pays for its scans.
-func (a *Arena) reclaimAtOnce() {
+func reclaimAtOnce(a *Arena) {
 	q := &a.quarantine
 	if !q.isOpen() || !q.busy.CompareAndSwap(0, 1) {
 		return // or it is called by a Reset that inserts
@@ -119,5 +119,5 @@ func (m *Magazine) reclaimAtOnce() {
 	if a.quarantine.isOpen() && m.used > m.start {
 		m.retireBag()
 	}
-	a.reclaimAtOnce()
+	reclaimAtOnce(a)
 }

@@ -20,7 +20,7 @@ import (
 func (a *Arena) Claim(frame uintptr) (*slots.Hook, uint64, error) {
 	s := a.Local(hint.Of(frame))
 	if slots.Poisons {
-		a.reclaimAtOnce()
+		reclaimAtOnce(a)
 	}
 	switch slot, h, ok := s.free.Pop(&a.Table); {
 	case !ok:

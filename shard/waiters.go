@@ -168,7 +168,7 @@ const (
 func (a *Arena) ClaimWait(ctx context.Context, frame uintptr) (*slots.Hook, uint64, error) {
 	s := a.Local(hint.Of(frame))
 	if slots.Poisons {
-		a.reclaimAtOnce()
+		reclaimAtOnce(a)
 	}
 	if a.waiters.empty() {
 		if slot, h, err := s.claimSlow(); err == nil || errors.Is(err, ErrExhausted) {

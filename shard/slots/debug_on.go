@@ -25,7 +25,7 @@ type numbers []pointers.Range
 
 func numbersOf(t reflect.Type) numbers { return pointers.Numbers(t) }
 
-// marks are those of the slots of one page, under vacancy.mu: 0 if the slot has none (I16). In an
+// marks are those of the slots of one page, under vacancy.mu: 0 if the slot has none (DESIGN.md, Debug build). In an
 // arena without a Reset the mark of a slot is 1; with one, a hash of its value.
 type marks []uint64
 
