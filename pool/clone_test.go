@@ -55,7 +55,7 @@ func TestCloneOfAnyType(t *testing.T) {
 		names []string
 		done  chan struct{}
 		boss  any
-		run   func()
+		_     func()
 	}
 	p := tiny(t, &pool.Options[crew]{Shards: 1})
 	hs := testkit.Fill(t, p, 50, func(i int) crew { return crew{names: []string{"Ann"}, done: make(chan struct{}), boss: i} })
@@ -199,8 +199,8 @@ func TestCloneKeepsWhatItCopies(t *testing.T) {
 // not become live there.
 func TestCloneLooksTwice(t *testing.T) {
 	type node struct {
-		name string
-		to   pool.Handle[node]
+		_  string
+		to pool.Handle[node]
 	}
 	for _, origin := range []uint32{0, 1} {
 		o := &pool.Options[node]{Shards: 1, Origin: origin}

@@ -23,7 +23,7 @@ type (
 	mark  struct{ noCopy }
 	user  struct{}
 
-	sweeps struct{}
+	sweeps struct{} //lint:ignore U1000 the tag has more
 )
 
 func (c *core) record() {}

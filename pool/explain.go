@@ -133,7 +133,8 @@ type records struct {
 	// What is open, by kind, for ExplainOpen.
 	guards, reservations, workers, refs set
 
-	sweeps sweeps // debug_on_writes.go
+	//lint:ignore U1000 only the tag uses it (debug_on_writes.go)
+	sweeps sweeps
 }
 
 // collected is what records say of what the garbage collector gave back.

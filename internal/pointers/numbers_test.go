@@ -46,8 +46,8 @@ func TestNumbers(t *testing.T) {
 	}
 	// A long list is cut: the rest counts as pointers.
 	type pair struct {
-		n uintptr
-		p *int
+		_ uintptr
+		_ *int
 	}
 	cut := pointers.Numbers(reflect.TypeFor[[1 << 20]pair]())
 	require.Less(t, len(cut), 1<<13)

@@ -19,7 +19,7 @@ import (
 func TestCloneOfAnyType(t *testing.T) {
 	type crew struct {
 		names []string
-		run   func()
+		_     func()
 	}
 	s := dense.Must[crew](&dense.Options[crew]{Origin: 1})
 	hs := make([]pool.Handle[crew], 20)

@@ -10,7 +10,7 @@ const Poisons = false
 type (
 	numbers struct{}
 	marks   struct{}
-	vacancy struct{}
+	vacancy struct{} //lint:ignore U1000 the tag has more
 )
 
 func numbersOf(reflect.Type) numbers { return numbers{} }

@@ -61,7 +61,8 @@ type Table struct {
 	//	readers  Inserted
 	unborn atom.Int64
 
-	vacancy     vacancy // with the tag coatcheck_debug: guards the marks of slots (debug_on.go)
+	//lint:ignore U1000 only the tag uses it: it guards the marks of slots (debug_on.go)
+	vacancy     vacancy
 	mu          atom.Mutex
 	decommitted []Decommitted  // under mu: the pages without memory (decommit.go)
 	stub        unsafe.Pointer // under mu: the unit that the table shows in place of each of theirs, or nil
