@@ -198,6 +198,31 @@ func TestOriginKeepsTheOrderOfReuse(t *testing.T) {
 	}
 }
 
+// Without an Origin, none of 1,000 slots is reused by the next 1,000 insertions, neither those that a Worker has removed,
+// more of them than it keeps.
+func TestQuarantineKeepsSlotsFromReuse(t *testing.T) {
+	const n = 1000
+	for _, byWorker := range []bool{false, true} {
+		p := pool.Must[int](nil)
+		w := p.Worker()
+		insert, remove := p.Insert, p.Remove
+		if byWorker {
+			insert, remove = w.Insert, w.Remove
+		}
+		used := map[uint32]bool{}
+		for _, h := range testkit.Fill(t, p, n, testkit.Number) {
+			used[h.Index()] = true
+			require.True(t, remove(h), "the value should be live")
+		}
+		for range n {
+			h, err := insert(1)
+			require.NoError(t, err)
+			require.False(t, used[h.Index()], "by a Worker %t: slot %d is reused", byWorker, h.Index())
+		}
+		w.Close()
+	}
+}
+
 // What fits without the tag fits with it: a slot that is kept from reuse is used before an insertion is refused.
 func TestQuarantineRefusesNothing(t *testing.T) {
 	for _, capacity := range []int{1, 2, 100, 1500} {
