@@ -155,16 +155,16 @@ func (w *World[T]) Finish() {
 		w.Failf("%d values were inserted and %d removed", in, out)
 	}
 	w.told()
-	w.settled()
+	w.settled(0)
 	if w.Pool.Cap() < pool.MaxCapacity {
 		w.fill()
 	}
 	w.Require(w.failed.Load())
 }
 
-// settled waits until no slot is in limbo, cached, reserved or pinned, and requires that
-// none is lost.
-func (w *World[T]) settled() {
+// settled waits until no slot is in limbo, cached, reserved or pinned, and requires that none is lost, and that
+// Stats tell what was inserted, besides by actors so many values.
+func (w *World[T]) settled(besides int) {
 	var st pool.Stats
 	for begin, rounds := time.Now(), 0; ; rounds++ {
 		ctx, cancel := context.WithTimeout(context.Background(), testkit.Patience())
@@ -185,7 +185,7 @@ func (w *World[T]) settled() {
 	if st.Limbo != 0 || st.Cached != 0 || st.Reserved != 0 || st.Pinned != 0 {
 		w.Failf("slots did not come back: %+v", st)
 	}
-	if in := w.Done(Inserted); int64(st.Inserted) != in {
+	if in := w.Done(Inserted) + int64(besides); int64(st.Inserted) != in {
 		w.Failf("%d values were inserted, and Stats say %d: %+v", in, st.Inserted, st)
 	}
 	if sum := st.Live + st.Free + st.Exhausted; sum != st.Allocated {
@@ -218,5 +218,5 @@ func (w *World[T]) fill() {
 	if n := w.Pool.Clear(); n != len(seen) {
 		w.Failf("%d values were inserted, %d cleared", len(seen), n)
 	}
-	w.settled()
+	w.settled(len(seen))
 }
