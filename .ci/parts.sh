@@ -171,12 +171,11 @@ part_debug() { # the tests with records of who did what
 	step "with records of who did what, poison and a quarantine"
 	# Without long tests of what these do not change: replays, which have the order of other builds; snapshots
 	# of many kinds; the tracer, which works without the tag; and what else counts bytes, lives or steps for long.
-	local skip='Replay|^Test(SnapshotRoundTrip|TrimmedPoolIsWrittenInShort|SparseSnapshotsAreRead|DamagedSnapshots|ForgedOrders'
+	local skip='^Test(.*Replay.*|SnapshotRoundTrip|TrimmedPoolIsWrittenInShort|SparseSnapshotsAreRead|DamagedSnapshots|ForgedOrders'
 	skip+='|TraceGuardsNamesNoneThatWasUnpinned|TraceGuardsDraws|SharedWorkerIsNoticed'
 	skip+='|MemoryIsBoundedByUse|TrimGivesMemoryBack|TrimGivesUpWhatGrowMade|TrimGivesBack|GrowMakesRoomForTheIndex|StatsTellTheLimits'
 	skip+='|BacklogDoesNotWaitForLaterGuards|SynchronizeStopsInABacklog|IdlePoolLetsGoBesideShortGuards|IdleWorkerKeepsNoTrimmedPage'
 	skip+='|BoundedPoolDoesNotEnd|ScansAreMadeOnce|LargePagesAreAskedForSeldom|VirtualHoursAreShort)$'
-	skip+='|^TestCallsEndWhileOthersGoOn$/./^live=(1|3000)$'
 	[ -n "$short" ] || skip='^$'
 	go test -vet=off -short -tags coatcheck_debug -skip "$skip" ./shard/... ./pool ./pool/pooltest ./pool/poolhttp ./pool/cgohandle ./pool/command ./pool/dense ./pool/pending ./pool/table ./pool/tree
 }
