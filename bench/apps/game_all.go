@@ -4,18 +4,13 @@ import "coatcheck/pool"
 
 // allWorld has everything in pools: also guns and shots, to which nothing refers.
 type allWorld struct {
-	ships  *pool.Pool[Ship]
-	guns   *pool.Pool[Turret]
-	shots  *pool.Pool[Shot]
-	berths []pool.Handle[Ship]
-	ended  []pool.Handle[Ship]
+	fleet
+	guns  *pool.Pool[Turret]
+	shots *pool.Pool[Shot]
 }
 
 func newAllWorld(ships int) *allWorld {
-	w := &allWorld{
-		ships: pool.Must[Ship](nil), guns: pool.Must[Turret](nil), shots: pool.Must[Shot](nil),
-		berths: make([]pool.Handle[Ship], ships),
-	}
+	w := &allWorld{fleet: newFleet(ships), guns: pool.Must[Turret](nil), shots: pool.Must[Shot](nil)}
 	for i := range ships {
 		w.launch(newHull(uint64(ships+i), ships))
 	}
@@ -23,18 +18,9 @@ func newAllWorld(ships int) *allWorld {
 }
 
 func (w *allWorld) launch(hull Hull) {
-	ship := inserted(w.ships.InsertFunc(func(_ pool.Handle[Ship], s *Ship) { s.Hull, s.Shield = hull, fullShield }))
-	w.berths[hull.Berth] = ship
+	ship := w.fleet.launch(hull)
 	for i := range hull.guns() {
 		inserted(w.guns.Insert(Turret{Gun: newGun(hull.ID, i), Ship: ship}))
-	}
-}
-
-func (w *allWorld) move() {
-	for _, h := range w.berths {
-		ship, _ := w.ships.Pointer(h)
-		ship.step()
-		ship.Shield = min(ship.Shield+1, fullShield)
 	}
 }
 
@@ -77,20 +63,8 @@ func (w *allWorld) fly() {
 	}
 }
 
-func (w *allWorld) endFrame() {
-	for _, h := range w.ended {
-		ship, _ := w.ships.Take(h)
-		w.launch(newHull(ship.ID+uint64(len(w.berths)), len(w.berths)))
-	}
-	w.ended = w.ended[:0]
-}
+func (w *allWorld) endFrame() { w.replace(w.launch) }
 
-func (w *allWorld) sum() (sum uint64) {
-	for _, h := range w.berths {
-		ship, _ := w.ships.Pointer(h)
-		sum += ship.word(ship.Shield)
-	}
-	return sum + uint64(w.shots.Len())
-}
+func (w *allWorld) sum() uint64 { return w.fleet.sum() + uint64(w.shots.Len()) }
 
 func (w *allWorld) save() int { return written(w.ships, w.guns, w.shots) }

@@ -24,18 +24,59 @@ type Shot struct {
 	Target pool.Handle[Ship]
 }
 
-// poolWorld has ships in a pool, because guns and shots refer to them. Nothing refers to a gun or a
-// shot, so they are in slices. Ships are removed at the end of the frame, so pointers need no guard.
-type poolWorld struct {
+// fleet has ships in a pool, because guns and shots refer to them. They are removed at the end of the frame, so
+// pointers need no guard.
+type fleet struct {
 	ships  *pool.Pool[Ship]
-	guns   []Turret
-	shots  []Shot
 	berths []pool.Handle[Ship]
 	ended  []pool.Handle[Ship]
 }
 
+// newFleet makes a fleet of so many ships, which launch puts into berths.
+func newFleet(ships int) fleet {
+	return fleet{ships: pool.Must[Ship](nil), berths: make([]pool.Handle[Ship], ships)}
+}
+
+func (f *fleet) launch(hull Hull) pool.Handle[Ship] {
+	ship := inserted(f.ships.InsertFunc(func(_ pool.Handle[Ship], s *Ship) { s.Hull, s.Shield = hull, fullShield }))
+	f.berths[hull.Berth] = ship
+	return ship
+}
+
+func (f *fleet) move() {
+	for _, h := range f.berths {
+		ship, _ := f.ships.Pointer(h)
+		ship.step()
+		ship.Shield = min(ship.Shield+1, fullShield)
+	}
+}
+
+// replace has launch put a new ship in place of each that ended in the frame.
+func (f *fleet) replace(launch func(Hull)) {
+	for _, h := range f.ended {
+		ship, _ := f.ships.Take(h)
+		launch(newHull(ship.ID+uint64(len(f.berths)), len(f.berths)))
+	}
+	f.ended = f.ended[:0]
+}
+
+func (f *fleet) sum() (sum uint64) {
+	for _, h := range f.berths {
+		ship, _ := f.ships.Pointer(h)
+		sum += ship.word(ship.Shield)
+	}
+	return sum
+}
+
+// poolWorld has its ships in a pool alone. Nothing refers to a gun or a shot, so they are in slices.
+type poolWorld struct {
+	fleet
+	guns  []Turret
+	shots []Shot
+}
+
 func newPoolWorld(ships int) *poolWorld {
-	w := &poolWorld{ships: pool.Must[Ship](nil), berths: make([]pool.Handle[Ship], ships)}
+	w := &poolWorld{fleet: newFleet(ships)}
 	for i := range ships {
 		w.launch(newHull(uint64(ships+i), ships))
 	}
@@ -43,18 +84,9 @@ func newPoolWorld(ships int) *poolWorld {
 }
 
 func (w *poolWorld) launch(hull Hull) {
-	ship := inserted(w.ships.InsertFunc(func(_ pool.Handle[Ship], s *Ship) { s.Hull, s.Shield = hull, fullShield }))
-	w.berths[hull.Berth] = ship
+	ship := w.fleet.launch(hull)
 	for i := range hull.guns() {
 		w.guns = append(w.guns, Turret{Gun: newGun(hull.ID, i), Ship: ship})
-	}
-}
-
-func (w *poolWorld) move() {
-	for _, h := range w.berths {
-		ship, _ := w.ships.Pointer(h)
-		ship.step()
-		ship.Shield = min(ship.Shield+1, fullShield)
 	}
 }
 
@@ -96,21 +128,9 @@ func (w *poolWorld) fly() {
 	}
 }
 
-func (w *poolWorld) endFrame() {
-	for _, h := range w.ended {
-		ship, _ := w.ships.Take(h)
-		w.launch(newHull(ship.ID+uint64(len(w.berths)), len(w.berths)))
-	}
-	w.ended = w.ended[:0]
-}
+func (w *poolWorld) endFrame() { w.replace(w.launch) }
 
-func (w *poolWorld) sum() (sum uint64) {
-	for _, h := range w.berths {
-		ship, _ := w.ships.Pointer(h)
-		sum += ship.word(ship.Shield)
-	}
-	return sum + uint64(len(w.shots))
-}
+func (w *poolWorld) sum() uint64 { return w.fleet.sum() + uint64(len(w.shots)) }
 
 func (w *poolWorld) save() int {
 	var f file
