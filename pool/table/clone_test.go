@@ -17,20 +17,7 @@ import (
 // unless a function copies these. Those whose values have gone are left out.
 func TestCloneBesideAClonedPool(t *testing.T) {
 	each(t, func(t *testing.T, l table.Layout) {
-		p := pool.Must[int](nil)
-		hs := testkit.Fill(t, p, 2000, testkit.Number)
-		tb := forHandles[saved](p, l)
-		for i, h := range hs {
-			tb.Add(h, savedOf(i))
-		}
-		var want []handle
-		for i, h := range hs {
-			if i%5 == 2 {
-				p.Remove(h)
-			} else {
-				want = append(want, h)
-			}
-		}
+		p, tb, hs, want := besidePool(t, l, 2000)
 		q, err := p.Clone(nil, nil)
 		require.NoError(t, err)
 		for _, to := range []table.Layout{l, other(l)} {

@@ -119,25 +119,31 @@ func testCopy[K comparable](t *testing.T, l table.Layout, n int, key func(i int)
 	require.EqualValues(t, n, ids.Len()-1)
 }
 
+// besidePool returns a table of records beside a pool's n values, of which every fifth, from the third on, was removed
+// since, with all handles and those of the values that are left.
+func besidePool(t *testing.T, l table.Layout, n int) (p *pool.Pool[int], tb *table.Table[handle, saved], hs, want []handle) {
+	p = pool.Must[int](nil)
+	hs = testkit.Fill(t, p, n, testkit.Number)
+	tb = forHandles[saved](p, l)
+	for i, h := range hs {
+		tb.Add(h, savedOf(i))
+	}
+	for i, h := range hs {
+		if i%5 == 2 {
+			p.Remove(h)
+		} else {
+			want = append(want, h)
+		}
+	}
+	return p, tb, hs, want
+}
+
 // TestSnapshotKeepsHandles: after a restart the handles that a pool issued before find their
 // records. Those whose values have gone find nothing, and are left out.
 func TestSnapshotKeepsHandles(t *testing.T) {
 	each(t, func(t *testing.T, l table.Layout) {
 		const n = 2000
-		p := pool.Must[int](nil)
-		hs := testkit.Fill(t, p, n, testkit.Number)
-		tb := forHandles[saved](p, l)
-		for i, h := range hs {
-			tb.Add(h, savedOf(i))
-		}
-		var want []handle
-		for i, h := range hs {
-			if i%5 == 2 {
-				p.Remove(h)
-			} else {
-				want = append(want, h)
-			}
-		}
+		p, tb, hs, want := besidePool(t, l, n)
 		var values bytes.Buffer
 		_, err := p.WriteTo(&values)
 		require.NoError(t, err)
