@@ -11,7 +11,7 @@ import (
 	"coatcheck/shard/slots"
 )
 
-// Who finds that a vacant value was written to. DESIGN.md has the whole under "Debug build".
+// How the pool finds that a vacant value was written to. DESIGN.md has the whole under "Debug build".
 
 // sweepEvery is at which insertions one sweeps. A sweep takes up to 20 µs, as ten insertions do.
 const sweepEvery = 256

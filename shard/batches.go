@@ -21,8 +21,8 @@ type batch struct {
 //
 // A batch joins the one before it while both together have few slots. So there are few batches, however often
 // something is sealed: at most one for each half of Arena.mostOwned slots that wait, those that goals keep
-// apart, and apartMost. In the naive way each seal has one, and a refusal, a Synchronize or the collector may seal a single slot,
-// of 16 bytes perhaps, in a batch of 64.
+// apart, and apartMost. In the naive way each seal has one. But a refusal, a Synchronize or the collector may seal
+// a single slot, of 16 bytes perhaps, in a batch of 64.
 type batches struct {
 	slots.StampList[batch]
 	arena   *Arena

@@ -9,9 +9,9 @@ import (
 
 // goal is what Synchronize waits for in one shard: that all slots have been reclaimed that were in
 // limbo, or sealed, when its first step began. That step seals what is in limbo. Seals are numbered. A batch has
-// the least number of a seal that had one of its slots, and so has a run of Resets. The step also ends the
-// epoch. So slots that are removed later have other stamps, come into other batches, and do not put the
-// goal off (L13).
+// the least number of a seal that had one of its slots, and so has a run of Resets. While the goal is set, no later
+// batch joins one of these (batches.closed), and the step ends the epoch. So slots that are removed later come into
+// other batches, with other stamps, and do not put the goal off (L13).
 //
 // The naive goal is that nothing waits any more. Other goroutines go on removing. Nor can a goal be a number of
 // slots, since some leave from the middle, or come back from a Reset that failed; nor a stamp, since others go on
