@@ -12,8 +12,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"os"
-	"os/exec"
 	"regexp"
 	"strings"
 	"testing"
@@ -156,10 +154,7 @@ func FuzzHandleText(f *testing.F) {
 // benchmarks would show it.
 func TestLookupsInline(t *testing.T) {
 	// Always for amd64: a 32-bit platform makes a call of each 64-bit atomic.
-	build := exec.Command("go", "build", "-gcflags=-m=2", "./testdata/inline", "./testdata/inline/dense")
-	build.Env = append(os.Environ(), "GOARCH=amd64")
-	out, err := build.CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	out := testkit.Compile(t, "amd64", "-m=2", "./testdata/inline", "./testdata/inline/dense")
 	for what, said := range map[string]string{
 		"Guard.Pointer": `inline\.go:\d+:\d+: inlining call to pool\.\(\*Guard\[.*\]\)\.Pointer`,
 		"Pool.Pin":      `inline\.go:\d+:\d+: inlining call to pool\.\(\*Pool\[.*\]\)\.Pin`,
@@ -184,7 +179,7 @@ func TestLookupsInline(t *testing.T) {
 		"a generation in dense":  `dense/lookup\.go:\d+:\d+: inlining call to slots\.Generation`,
 		"a handle made by dense": `dense/create\.go:\d+:\d+: inlining call to slots\.Pack`,
 	} {
-		require.True(t, regexp.MustCompile(said).Match(out), "%s is not put into its caller", what)
+		require.True(t, regexp.MustCompile(said).MatchString(out), "%s is not put into its caller", what)
 	}
 }
 
@@ -203,12 +198,9 @@ func TestCopyIsLoadedBetweenLooks(t *testing.T) {
 }
 
 func copyIsLoadedBetweenLooks(t *testing.T, arch string, barriers int) {
-	build := exec.Command("go", "build", "-gcflags=-S", "./testdata/copies")
-	build.Env = append(os.Environ(), "GOARCH="+arch)
-	out, err := build.CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	out := testkit.Compile(t, arch, "-S", "./testdata/copies")
 	instances := 0
-	for _, code := range functions(string(out), "coatcheck/pool.(*Pool[go.shape.", "]).get STEXT ") {
+	for _, code := range functions(out, "coatcheck/pool.(*Pool[go.shape.", "]).get STEXT ") {
 		instances++
 		looks, loads, fences := 0, 0, 0
 		listing := strings.Join(code, "")

@@ -1,13 +1,13 @@
 package peer
 
 import (
-	"os"
-	"os/exec"
 	"regexp"
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
+
+	"coatcheck/internal/check/testkit"
 )
 
 // The loops cost as much as loops written by hand for one peer: the machine code of each
@@ -18,9 +18,8 @@ func TestLoopsInline(t *testing.T) {
 	if testing.Short() {
 		t.Skip("asks the compiler")
 	}
-	out, err := exec.Command("go", "build", "-gcflags=-S", "-o", os.DevNull, "../workload").CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	functions := regexp.MustCompile(`(?m)^\S*?/peer\.(\S+) STEXT.*\n(?:\t.*\n)+`).FindAllStringSubmatch(string(out), -1)
+	out := testkit.Compile(t, runtime.GOARCH, "-S", "../workload")
+	functions := regexp.MustCompile(`(?m)^\S*?/peer\.(\S+) STEXT.*\n(?:\t.*\n)+`).FindAllStringSubmatch(out, -1)
 	for _, c := range []struct {
 		name  string // of functions
 		count int
@@ -40,5 +39,5 @@ func TestLoopsInline(t *testing.T) {
 		}
 		assert.Equal(t, c.count, count, c.name)
 	}
-	assert.False(t, regexp.MustCompile(`R_CALL \S*/xsync/v4\.(h1|h2|broadcast)`).Match(out), "xsync's look-ups call short functions")
+	assert.False(t, regexp.MustCompile(`R_CALL \S*/xsync/v4\.(h1|h2|broadcast)`).MatchString(out), "xsync's look-ups call short functions")
 }

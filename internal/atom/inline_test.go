@@ -4,7 +4,6 @@ package atom_test
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"testing"
@@ -28,12 +27,8 @@ func TestAtomicsInline(t *testing.T) {
 			require.NoError(t, err)
 		}
 	}
-	build := exec.Command("go", "build", "-gcflags=-S", "coatcheck/internal/hint", "coatcheck/epoch", "coatcheck/shard/slots", "coatcheck/shard", "coatcheck/pool", "coatcheck/pool/dense", "coatcheck/pool/testdata/inline")
-	build.Dir = "../.."
-	build.Env = append(os.Environ(), "GOARCH=amd64")
-	out, err := build.CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	require.Contains(t, string(out), "LOCK", "no listing")
-	require.NotRegexp(t, `CALL\s+coatcheck/internal/atom\.StoreLast`, string(out))
-	require.Empty(t, regexp.MustCompile(`.*CALL\s+sync/atomic\.\(\*U?[Ii]nt\w+\)\.[^L].*`).FindString(string(out)))
+	out := testkit.Compile(t, "amd64", "-S", "coatcheck/internal/hint", "coatcheck/epoch", "coatcheck/shard/slots", "coatcheck/shard", "coatcheck/pool", "coatcheck/pool/dense", "coatcheck/pool/testdata/inline")
+	require.Contains(t, out, "LOCK", "no listing")
+	require.NotRegexp(t, `CALL\s+coatcheck/internal/atom\.StoreLast`, out)
+	require.Empty(t, regexp.MustCompile(`.*CALL\s+sync/atomic\.\(\*U?[Ii]nt\w+\)\.[^L].*`).FindString(out))
 }

@@ -32,13 +32,9 @@ func TestReleaseStoreIsPlainWhereThatIsEnough(t *testing.T) {
 			assert.NotContains(t, string(out), "release_amd64.go", c)
 			continue
 		}
-		build := exec.Command("go", "build", "-gcflags=-S", c.flag, "coatcheck/internal/atom")
-		build.Env = append(os.Environ(), "GOARCH="+c.arch)
-		out, err := build.CombinedOutput()
-		require.NoError(t, err, "%s", out)
-		code := body.Find(append([]byte{'\n'}, out...))
+		code := body.FindString("\n" + testkit.Compile(t, c.arch, "-S", c.flag, "coatcheck/internal/atom"))
 		require.NotEmpty(t, code, c)
-		orders := regexp.MustCompile(`\tXCHG|\tSTLR|atomic\.Store`).Match(code)
+		orders := regexp.MustCompile(`\tXCHG|\tSTLR|atomic\.Store`).MatchString(code)
 		assert.Equal(t, !c.plain, orders, "%v\n%s", c, code)
 	}
 }

@@ -3,25 +3,22 @@
 package tree_test
 
 import (
-	"os"
-	"os/exec"
 	"regexp"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"coatcheck/internal/check/testkit"
 )
 
 // TestLoopsInline: the compiler puts a Reader's loops into their caller, with the body, the look-ups and the
 // atomic loads. A function literal that is called once may cost 800 for that; a walk costs almost so much.
 func TestLoopsInline(t *testing.T) {
 	// Always for amd64: a 32-bit platform makes a call of each 64-bit atomic.
-	build := exec.Command("go", "build", "-gcflags=-m=2", "./testdata/inline")
-	build.Env = append(os.Environ(), "GOARCH=amd64")
-	out, err := build.CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	out := testkit.Compile(t, "amd64", "-m=2", "./testdata/inline")
 	inlined := func(at, what string) {
 		t.Helper()
-		require.True(t, regexp.MustCompile(at+`:\d+:\d+: inlining call to `+what).Match(out), "%s is not put into its caller", what)
+		require.True(t, regexp.MustCompile(at+`:\d+:\d+: inlining call to `+what).MatchString(out), "%s is not put into its caller", what)
 	}
 	for loop, literal := range map[string]string{"children": "walk", "descendants": "walk", "postOrder": "walk", "ancestors": "ancestors"} {
 		inlined(`inline\.go`, loop+`\..*\)\.`+literal+`\.func`)
