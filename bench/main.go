@@ -2,7 +2,7 @@
 //
 //	go -C bench run .
 //
-// takes some eight minutes on two cores. It prints tables, and writes the figures in
+// takes some seven minutes on two cores. It prints tables, and writes the figures in
 // Go's benchmark format. -h explains the flags.
 //
 // Package workload has the questions, package apps the programs, package peer the contestants, package measure the
@@ -74,9 +74,9 @@ func answer(ctx context.Context, asked *flags, qs []suite.Question, stdout, stde
 			return failed
 		}
 		from = filepath.Join(asked.out, fileName())
+		o := asked.Options
+		o.Config = circumstances(asked) // before the file is written, which belongs to the tree
 		failed = write(from, func(w io.Writer) error {
-			o := asked.Options
-			o.Config = circumstances(asked)
 			o.Begin = func(question string) { fmt.Fprintln(stderr, question) }
 			return measure.Questions(ctx, w, qs, o)
 		})
