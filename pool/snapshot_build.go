@@ -64,9 +64,10 @@ func (b *builder) see(first uint32, stages []uint32) {
 	}
 	b.slots = end
 	o := b.core.arena.Table.Origins()
+	last := o.LastStage() // no slot is exhausted at it
 	for j, stage := range stages {
 		// One just beyond the others takes no value's place, and another slot takes its own.
-		if stage == o.SpentStage(first+uint32(j)) && uint64(first)+uint64(j) <= b.limit() {
+		if stage > last && stage == o.SpentStage(first+uint32(j)) && uint64(first)+uint64(j) <= b.limit() {
 			b.spent++
 		}
 	}

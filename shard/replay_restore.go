@@ -184,7 +184,7 @@ func (l *lister) countRest(o *order, skips *RestoredSkips) (c Census) {
 	a.eachRestored(func(m *slots.PageMeta, part slots.Strip) {
 		for j := range part.N {
 			slot := part.Slot(j)
-			switch g := restored(a.Table.Origins(), m.FirstSlot+j, slot); {
+			switch g := restored(a.Table.Origins(), m.FirstSlot+j, slot.Word.Load()); {
 			case g%2 == 1:
 				c.Live++
 			case l.seen.page(m)[j] && g == slots.Spent:

@@ -228,11 +228,12 @@ func (r *Restorer) RetireUnborn(lives uint32) (c Census) {
 	a.eachRestored(func(m *slots.PageMeta, part slots.Strip) {
 		for j := range part.N {
 			slot := part.Slot(j)
-			g := restored(a.Table.Origins(), m.FirstSlot+j, slot)
-			if g%2 == 1 {
+			w := slot.Word.Load()
+			if slots.IsLive(w) {
 				c.Live++
 				continue
 			}
+			g := restored(a.Table.Origins(), m.FirstSlot+j, w)
 			if g = later(g, max(1, moreSkips(r.skips.lives(m, j), lives))); g == slots.Spent {
 				c.exhausted++
 			} else {
@@ -246,10 +247,13 @@ func (r *Restorer) RetireUnborn(lives uint32) (c Census) {
 	return c
 }
 
-// restored returns the generation of slot i, which was handed out: the one before the first if its word was never
-// written.
-func restored(o *slots.Origins, i uint32, slot *slots.Hook) uint32 {
-	return o.Generation(i, o.StageOf(i, slot.Word.Load()))
+// restored returns the generation of slot i, which was handed out, by its word: the one before the first if that was
+// never written.
+func restored(o *slots.Origins, i uint32, word uint64) uint32 {
+	if g := slots.Generation(word); g != 0 {
+		return g
+	}
+	return o.Generation(i, 0)
 }
 
 // eachRestored calls f for each page that has memory, with those of its slots that were handed out.
