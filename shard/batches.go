@@ -144,25 +144,15 @@ func (l *batches) turn(c *batch) {
 	if !l.arena.FIFO || c.turned {
 		return
 	}
-	var turned slots.Chain
-	c.Chain.Reverse(&turned, &l.arena.Table, int(c.N))
-	c.Chain, c.turned = turned, true
+	c.Chain.Reverse(&l.arena.Table)
+	c.turned = true
 }
 
-// putBack gives back slots of a run that wait again, before the others. They join the rest of their batch alone,
-// if that is there: a Synchronize may wait for them.
+// putBack gives back slots of a run that wait again, before all that have their stamp or a later one. They are a
+// batch of their own: a Synchronize may wait for them, and not for what they would be joined to.
 func (l *batches) putBack(left slots.Stamped[batch]) {
 	l.came(left.Stamp, &left.Body)
-	k := l.Find(left.Stamp)
-	if k < l.Len() {
-		next := &l.Entry(k).Body
-		if l.Entry(k).Stamp == left.Stamp && next.number == left.Body.number {
-			l.join(&left.Body, next)
-			*next = left.Body
-			return
-		}
-	}
-	l.Insert(k, left.Stamp, left.Body)
+	l.Insert(l.Find(left.Stamp), left.Stamp, left.Body)
 }
 
 // divide makes batches of what has passed, if the oldest guard has that epoch, although their batches have not.
