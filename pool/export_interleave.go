@@ -31,6 +31,18 @@ func NewSized[T any](opts *Options[T], sizes slots.PageSizes) (*Pool[T], error) 
 	return p, nil
 }
 
+// NewApart is NewSized of a pool without an Origin, whose slots begin apart, from an offset.
+func NewApart[T any](opts *Options[T], sizes slots.PageSizes, offset uint32) (*Pool[T], error) {
+	pl, err := opts.plan()
+	if err != nil {
+		return nil, err
+	}
+	pl.pages, pl.origin = sizes, slots.DrawOrigin(offset)
+	p := new(Pool[T])
+	p.build(pl)
+	return p, nil
+}
+
 // ReadTiny is ReadFrom with the pages of NewTiny.
 func ReadTiny[T any](r io.Reader, opts *Options[T], shift uint8) (*Pool[T], error) {
 	return ReadSized(r, opts, slots.PageSizes{Unit: shift / 2, Page: shift, Most: shift + 2})
@@ -52,11 +64,16 @@ func ReadSized[T any](r io.Reader, opts *Options[T], sizes slots.PageSizes) (*Po
 
 // CloneTiny is Clone with the pages of NewTiny.
 func CloneTiny[T any](p *Pool[T], opts *Options[T], copy func(dst, src *T), shift uint8) (*Pool[T], error) {
+	return CloneSized(p, opts, copy, slots.PageSizes{Unit: shift / 2, Page: shift, Most: shift + 2})
+}
+
+// CloneSized is Clone with pages of the given sizes.
+func CloneSized[T any](p *Pool[T], opts *Options[T], copy func(dst, src *T), sizes slots.PageSizes) (*Pool[T], error) {
 	pl, err := opts.plan()
 	if err != nil {
 		return nil, err
 	}
-	pl.pages = slots.PageSizes{Unit: shift / 2, Page: shift, Most: shift + 2}
+	pl.pages = sizes
 	q := new(Pool[T])
 	if err := q.clone(&p.core, pl, copierOf(copy)); err != nil {
 		return nil, err

@@ -3,6 +3,7 @@
 package explore_test
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"slices"
 
@@ -155,6 +156,8 @@ func (d *drawer) options() {
 		if s.Lives = d.IntN(4); s.Lives == 0 {
 			s.Origin = 1
 		}
+	} else {
+		s.Apart = d.odds(25)
 	}
 	if s.Reset = d.odds(20); s.Reset {
 		s.Resets = 3
@@ -370,7 +373,8 @@ func (d *drawer) handle(h *hand) named {
 	o, _ := d.p.options()
 	switch {
 	case d.odds(6):
-		return named{madeUp: true, made: Handle[val](slots.Pack(o.Origin|1+2*d.Uint32N(3), d.Uint32N(8)))}
+		i, begin := d.Uint32N(8), slots.OriginsOf(cmp.Or(o.Origin, apart))
+		return named{madeUp: true, made: Handle[val](slots.Pack(begin.First(i)+2*d.Uint32N(3), i))}
 	case d.odds(40) && len(d.hot) > 0:
 		return named{at: among(d, d.hot...), ahead: d.ahead()}
 	case len(h.h) > 0 && d.odds(40): // what it has made last

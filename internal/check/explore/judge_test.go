@@ -294,10 +294,10 @@ func (a *actor) settledEntries() (list []*life) {
 }
 
 // removedByNow are the handles that were removed, but for those whose slots a Worker or a
-// Ref may keep. With one shard, a WriteTo holds the slot that it reads.
+// Ref may keep. With one shard, a WriteTo or a Clone holds the slot that it reads.
 func (w *world) removedByNow() (hs []Handle[val]) {
 	holds := func(f *frame) bool {
-		return f.a.k != nil || f.holds != 0 || f.op == "WriteTo" && Arena(w.p).Shards == 1
+		return f.a.k != nil || f.holds != 0 || (f.op == "WriteTo" || f.op == "Clone") && Arena(w.p).Shards == 1
 	}
 	if slices.ContainsFunc(w.frames, holds) {
 		return nil // they may be on their way

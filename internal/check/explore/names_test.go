@@ -25,7 +25,12 @@ type names struct {
 	threads []string
 	regions []region
 	rows    []region // also those that were dropped, which a Pin may still look at
+	clones  int      // that are being made
 }
+
+// ofAClone is the number of all words that are not the pool's while a clone is made. Nobody but the call that makes
+// it knows of the clone, so that switches before its words are left out.
+const ofAClone = 1 << 63
 
 // region is memory in one piece that holds words.
 type region struct {
@@ -160,6 +165,9 @@ func (ns *names) region(word unsafe.Pointer) *region {
 func (ns *names) key(word unsafe.Pointer) uint64 {
 	if r := ns.region(word); r != nil {
 		return r.id | uint64(uintptr(word)-r.base)
+	}
+	if ns.clones > 0 {
+		return ofAClone
 	}
 	return 0
 }

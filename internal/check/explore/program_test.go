@@ -41,6 +41,7 @@ type settings struct {
 	Page                       int  // slots of a page, at most
 	Unit                       int  // slots of the first page, from which pages grow; 0: Page
 	Origin                     int
+	Apart                      bool // slots begin apart, the first one at 101; so the pool does not replay
 	Lives                      int  // of each slot; they set Origin
 	Restored                   int  // it was restored: the slots that are live when threads begin skip so many lives
 	Cells                      int  // for so many guards from the start
@@ -88,6 +89,9 @@ func (s *settings) options() (o Options[val], sizes slots.PageSizes) {
 	o = Options[val]{
 		Capacity: s.Capacity, Shards: max(s.Shards, 1), MaxLimbo: s.MaxLimbo, Preallocate: s.Preallocate,
 		Origin: uint32(cmp.Or(s.Origin, 101)),
+	}
+	if s.Apart {
+		o.Origin = 0
 	}
 	if s.FIFO {
 		o.Reuse = FIFO

@@ -52,15 +52,10 @@ type writer struct {
 func (w *writer) Write(b []byte) (n int, err error) {
 	if inner := w.inner; inner != nil {
 		w.inner = nil
-		defer func() {
-			if x := recover(); x == verbs.ErrMeant {
-				err = verbs.ErrMeant // the snapshot ends, and the program goes on
-			} else if x != nil {
-				panic(x)
-			}
-		}()
 		interleave.Pause()
-		inner()
+		if caught(inner) {
+			return 0, verbs.ErrMeant // the snapshot ends, and the program goes on
+		}
 	}
 	return w.Buffer.Write(b)
 }
@@ -69,15 +64,7 @@ func (w *writer) Write(b []byte) (n int, err error) {
 // a copy has is judged.
 func (a *actor) snapshot(inner func()) {
 	w := a.world
-	known = func() (hs []Handle[val]) {
-		for _, e := range w.entries {
-			hs = append(hs, e.h)
-		}
-		for _, r := range w.reserved {
-			hs = append(hs, r.Handle())
-		}
-		return hs
-	}
+	known = w.promised
 	b := writer{inner: inner}
 	before := a.settledEntries()
 	f := a.enter("WriteTo")
@@ -88,41 +75,140 @@ func (a *actor) snapshot(inner func()) {
 	if errors.Is(err, verbs.ErrMeant) {
 		return
 	}
-	var stay []Handle[val] // what cannot have been removed
+	stay := stayed(before)
+	w.atEnd(func() error {
+		if err != nil {
+			return err
+		}
+		return w.judge(b.Bytes(), stay)
+	})
+}
+
+// promised returns all handles that were issued or reserved.
+func (w *world) promised() (hs []Handle[val]) {
+	for _, e := range w.entries {
+		hs = append(hs, e.h)
+	}
+	for _, r := range w.reserved {
+		hs = append(hs, r.Handle())
+	}
+	return hs
+}
+
+// stayed returns those of the entries that cannot have been removed.
+func stayed(before []*life) (stay []Handle[val]) {
 	for _, e := range before {
 		if !e.begun {
 			stay = append(stay, e.h)
 		}
 	}
+	return stay
+}
+
+// atEnd adds a judge to those of the end of the run.
+func (w *world) atEnd(judge func() error) {
 	next := w.finish
 	w.finish = func() error {
-		if err == nil {
-			err = w.judge(b.Bytes(), stay)
+		if err := judge(); err != nil || next == nil {
+			return err
 		}
-		if err == nil && next != nil {
-			err = next()
-		}
-		return err
+		return next()
 	}
 }
 
+// clone makes a clone: by a function that does inner at its first call, or a plain one if inner is nil. At the end of
+// the run, what the clone has is judged.
+func (a *actor) clone(inner func()) {
+	w := a.world
+	refers := map[Handle[val]]bool{} // what the values may refer to that are copied
+	note := func() {
+		for _, h := range w.promised() {
+			refers[h] = true
+		}
+	}
+	before := a.settledEntries()
+	f := a.enter("Clone")
+	f.pins = true
+	w.names.clones++
+	defer func() { w.names.clones-- }() // also when inner ends the thread
+	note()
+	var function func(dst, src *val)
+	if inner != nil {
+		function = func(dst, src *val) {
+			seen := *src
+			if do := inner; do != nil {
+				inner = nil
+				interleave.Pause()
+				do()
+			}
+			interleave.Pause()
+			if *dst = *src; seen.stamp == 0 || *dst != seen {
+				a.r.Failf("Clone: a function was given the value %+v, which then was %+v", seen, *dst)
+			}
+			note()
+		}
+	}
+	o := Options[val]{Shards: 1}
+	if origin := Arena(w.p).Origin; !isApart(origin) {
+		o.Origin = origin
+	}
+	var c *Pool[val]
+	var err error
+	failed := caught(func() { c, err = CloneSized(a.p, &o, function, Arena(w.p).Pages) })
+	a.unwind(f)
+	a.leave()
+	if failed {
+		return
+	}
+	stay := stayed(before)
+	w.atEnd(func() error {
+		if err != nil {
+			return fmt.Errorf("Clone: %w", err)
+		}
+		if err := w.judgeCopy(c, stay, refers); err != nil {
+			return fmt.Errorf("Clone: %w", err)
+		}
+		return nil
+	})
+}
+
+// caught calls f, and reports whether it panics as a program may.
+func caught(f func()) (failed bool) {
+	defer func() {
+		if x := recover(); x == verbs.ErrMeant {
+			failed = true
+		} else if x != nil {
+			panic(x)
+		}
+	}()
+	f()
+	return false
+}
+
+// isApart reports whether slots with these Origins begin apart. No Options.Origin makes others like them.
+func isApart(origin uint32) bool { return origin%2 == 0 }
+
 // judge looks at a copy, and at one that goes on where the original was.
 func (w *world) judge(snapshot []byte, stay []Handle[val]) error {
-	for _, origin := range []uint32{0, Arena(w.p).Origin} {
-		if err := w.judgeCopy(snapshot, stay, origin); err != nil {
+	origins := []uint32{0}
+	if origin := Arena(w.p).Origin; !isApart(origin) {
+		origins = append(origins, origin)
+	}
+	for _, origin := range origins {
+		referred = map[Handle[val]]bool{}
+		c, err := ReadSized(bytes.NewReader(snapshot), &Options[val]{Shards: 1, Origin: origin}, Arena(w.p).Pages)
+		if err == nil {
+			err = w.judgeCopy(c, stay, referred)
+		}
+		if err != nil {
 			return fmt.Errorf("Origin %d: %w", origin, err)
 		}
 	}
 	return nil
 }
 
-// judgeCopy looks at a copy, and for as long as the original lived at what it issues.
-func (w *world) judgeCopy(snapshot []byte, stay []Handle[val], origin uint32) error {
-	referred = map[Handle[val]]bool{}
-	c, err := ReadSized(bytes.NewReader(snapshot), &Options[val]{Shards: 1, Origin: origin}, Arena(w.p).Pages)
-	if err != nil {
-		return err
-	}
+// judgeCopy looks at a copy, and for as long as the original lived at what it issues. Its values refer to some handles.
+func (w *world) judgeCopy(c *Pool[val], stay []Handle[val], refers map[Handle[val]]bool) error {
 	for _, h := range stay {
 		if !c.Contains(h) {
 			return fmt.Errorf("%v lived throughout, and is not in the copy", h)
@@ -132,7 +218,7 @@ func (w *world) judgeCopy(snapshot []byte, stay []Handle[val], origin uint32) er
 		if e := w.find(h); e == nil || e.stamp != v.stamp {
 			return fmt.Errorf("the copy has %v with the value %d", h, v.stamp)
 		}
-		delete(referred, h)
+		delete(refers, h)
 	}
 	for range 6 {
 		var hs []Handle[val]
@@ -141,7 +227,7 @@ func (w *world) judgeCopy(snapshot []byte, stay []Handle[val], origin uint32) er
 			if err != nil {
 				return err
 			}
-			if referred[h] {
+			if refers[h] {
 				return fmt.Errorf("%v was known when a value was written, and comes to life in the copy", h)
 			}
 			if err := w.skipped(h); err != nil {

@@ -131,6 +131,7 @@ func makeVerbs() []verb {
 		{2, "InsertFuncWait", "f>", func(v *vars, a *actor, o *op) { v.h[o.to] = a.waits(a.brief(), "InsertFuncWait", o.f(v, a)) }},
 		{8, "Synchronize", "n", func(v *vars, a *actor, o *op) { a.waits(a.patient(max(o.n, 1)), "Synchronize", nil) }},
 		{2, "WriteTo", "f", func(v *vars, a *actor, o *op) { a.snapshot(o.f(v, a)) }},
+		{1, "Clone", "f", func(v *vars, a *actor, o *op) { a.clone(o.f(v, a)) }},
 
 		{usual, "Pin", "ahG", func(v *vars, a *actor, o *op) { v.g[o.into] = a.pin(o.handle(v)) }},
 		{4, "Hold", "hG", func(v *vars, a *actor, o *op) { v.g[o.into] = a.opens("Hold", o.handle(v)) }},

@@ -105,10 +105,19 @@ type reader struct {
 	loops int    // that run under it
 }
 
+// apart is the offset of slots that begin apart: the first one begins at 101.
+const apart = 100
+
 // pool makes the run's pool, and returns the actor that prepares it.
 func (w *world) pool(sizes slots.PageSizes, o Options[val]) *actor {
 	CopyWithoutPin(false) // unless a scenario says so afterwards
-	p, err := NewSized(&o, sizes)
+	var p *Pool[val]
+	var err error
+	if o.Origin == 0 {
+		p, err = NewApart(&o, sizes, apart)
+	} else {
+		p, err = NewSized(&o, sizes)
+	}
 	if err != nil {
 		panic(err)
 	}
