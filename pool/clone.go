@@ -11,7 +11,7 @@ import (
 // Clone returns a new pool with the same values under the same handles, with options as for [New].
 // Origin must be 0 or the original's. With Origin 0, neither pool accepts a handle that the other
 // issues from then on, but as [ReadFrom] says. With Origin set, both issue and accept equal
-// handles, so a game that rolls back keeps a clone of each frame.
+// handles.
 //
 // Clone calls copy once for each value, with dst at a zero T. nil stands for *dst = *src; what
 // values point to is then shared. copy may use the original, but must not wait for it to reclaim.

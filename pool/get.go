@@ -66,8 +66,7 @@ func (p *Pool[T]) get(h Handle[T]) (v T, ok bool) {
 	return
 }
 
-// Contains reports whether h is live. Another goroutine may remove the value right
-// afterwards. It writes nothing, and costs what [Guard.Pointer] costs.
+// Contains reports whether h is live. It writes nothing, and costs what [Guard.Pointer] costs.
 func (p *Pool[T]) Contains(h Handle[T]) (live bool) {
 	t := p.arena.Table.Current.Load()
 	if t == nil {
@@ -135,8 +134,7 @@ func (c *core) at(index uint32) uint64 {
 
 // IndexBound returns a number that is greater than [Handle.Index] of every handle issued before the
 // call, and never falls. With At it walks the values in the order of their indexes, also in parts:
-// a cursor is an index, and stays valid whatever comes and goes. [Stats].Allocated is no bound,
-// since Trim lowers it.
+// a cursor is an index, and stays valid whatever comes and goes.
 func (p *Pool[T]) IndexBound() uint32 { return p.indexBound() }
 
 // indexBound is Pool.IndexBound.
@@ -160,8 +158,7 @@ func (p *Pool[T]) MustGet(h Handle[T]) T {
 
 // View calls f with a pointer to the value that h names, and reports whether h is live. The pointer
 // is valid until f returns. Several goroutines may view one value at once, so f must change it
-// under a mutex or by atomics. If f panics, the panic continues. View pins a Guard for each call;
-// for many look-ups, pin one yourself.
+// under a mutex or by atomics. View pins a Guard for each call.
 func (p *Pool[T]) View(h Handle[T], f func(*T)) bool {
 	t := p.pages() // observes (P2)
 	if h.Index() >= t.Limit {
@@ -187,7 +184,7 @@ func (p *Pool[T]) View(h Handle[T], f func(*T)) bool {
 
 // Pointer returns a pointer to the value that h names, and reports whether h is live. The pointer
 // is valid until Unpin, even if the value is removed meanwhile. Pointer writes nothing and costs
-// little more than indexing a slice. It panics if the guard is not pinned.
+// little more than indexing a slice.
 func (g *Guard[T]) Pointer(h Handle[T]) (v *T, ok bool) {
 	if g.pool == nil {
 		if debugging {

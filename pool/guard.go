@@ -20,7 +20,7 @@ type Guard[T any] struct {
 
 // Pin pins the pool until [Guard.Unpin], and never waits. Until then, the pool does not reuse slots
 // that are removed during the pin. If Unpin never comes, insertions take new memory until MaxLimbo
-// slots wait, and then return ErrStalled. Stats shows such a guard.
+// slots wait, and then return ErrStalled.
 func (p *Pool[T]) Pin() (g Guard[T]) {
 	g.pin = p.domain.Pin()
 	g.pool = p

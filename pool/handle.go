@@ -14,11 +14,12 @@ import (
 // 32 bits the generation, which is odd. The zero Handle names nothing.
 //
 // Handles are plain words: compare them, use them as map keys, send and store them anywhere. Every
-// method of a pool accepts any Handle, and refuses it unless it names a live value: a forged one, or
-// another pool's, but for about one in 2^30. Handles are not secrets.
+// method of a pool accepts any Handle, and refuses it unless it names a live value. Handles are not
+// secrets.
 //
 // Send handles as text or as 64-bit integers. As a number of 53 bits, as in JavaScript, a handle
-// loses its last bits. The pool refuses it then, unless [Options].Origin is set.
+// loses its last bits. Unless [Options].Origin is set, a pool refuses such a handle, a forged one,
+// and another pool's, but for about one in 2^30.
 type Handle[T any] uint64
 
 // Index returns the index of the slot.
@@ -27,7 +28,7 @@ func (h Handle[T]) Index() uint32 { return slots.Low(uint64(h)) }
 // Generation returns the generation of the slot's life that h names.
 func (h Handle[T]) Generation() uint32 { return slots.Generation(uint64(h)) }
 
-// IsZero reports whether h is the zero Handle, which names nothing.
+// IsZero reports whether h is the zero Handle.
 func (h Handle[T]) IsZero() bool { return h == 0 }
 
 // String returns "index@generation" in decimal, or "none" for the zero Handle. [ParseHandle] reads

@@ -30,7 +30,7 @@ func (p *Pool[T]) Insert(v T) (h Handle[T], err error) {
 // error and ctx's cause. It returns ErrExhausted without waiting.
 //
 // Do not wait while you hold a guard, in a Reset or in the body of a loop: no slot may come free
-// until ctx is done.
+// until ctx is done. InsertWait does not take what idle Workers keep: Flush them first.
 func (p *Pool[T]) InsertWait(ctx context.Context, v T) (Handle[T], error) {
 	p.pages()
 	slot, h, err := p.arena.ClaimWait(ctx, hint.Frame())

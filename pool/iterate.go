@@ -19,7 +19,8 @@ import (
 
 // All returns an iterator over the live values. The loop is pinned until it ends, also by a panic
 // or runtime.Goexit in its body, and each pointer is valid until then. So in the body, insertions
-// into a full pool fail, and InsertWait and Synchronize wait until ctx is done.
+// into a full pool fail, and InsertWait and Synchronize wait until ctx is done. Do not block in the
+// body: collect handles.
 //
 // A value that lives through the whole loop is yielded exactly once, and one that is inserted or
 // removed meanwhile at most once. The loop ends even if its body inserts. It reads every slot that

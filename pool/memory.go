@@ -23,7 +23,7 @@ func (c *core) grow(n int) {
 
 // Trim gives the memory of unused pages back to the Go heap, and returns the number of bytes. A
 // page is unused if all of its slots are vacant, and no Worker keeps one. A pool with Preallocate,
-// or with only one page, keeps its memory.
+// or with only one page, keeps its memory. Under FIFO the other slots keep their order.
 //
 // These wait for Trim: insertions that find no vacant slot, Stats, Synchronize, Workers that open
 // or give slots back, WriteTo and Clone with an Origin, and calls that run a Reset. Trim reads
@@ -41,7 +41,8 @@ func (c *core) trim() int64 {
 
 // Synchronize waits until the pool has reclaimed every slot that was removed before the call: its
 // value is zeroed or Reset, and it is free. It waits for guards that were pinned before the call,
-// and perhaps for later ones, but not for what open Workers and Refs keep.
+// and perhaps for later ones, but not for what open Workers and Refs keep, nor, with an Origin, for
+// the value that a WriteTo or Clone is reading.
 //
 // If there is nothing to wait for, Synchronize returns nil, even if ctx is done. Otherwise it
 // returns ctx's error when ctx is done. Under the caller's own guard, or in a Reset, it waits until

@@ -16,7 +16,6 @@ import (
 type Options[T any] struct {
 	// Capacity is the greatest number of slots in use. 0 means MaxCapacity. Live values count, and
 	// so do removed ones that wait for guards or Refs, and slots that Workers keep.
-	// [Pool.InsertWait] waits where an insertion would fail.
 	Capacity int
 
 	// Preallocate makes New allocate all memory for Capacity, which must be set. Later calls
@@ -65,8 +64,6 @@ type Options[T any] struct {
 	// Ref may still read it. If it panics or exits, the value stays removed; RemoveBatch, Clear,
 	// DeleteFunc and Drain stop there, and Take returns no copy. It is not called for what an
 	// unreachable pool has left.
-	//
-	// With OnRemove, RemoveBatch and Clear cost what as many Removes do.
 	OnInsert, OnRemove func(h Handle[T], v *T)
 
 	// Origin is the first generation of every slot; an even number is raised by one. 0 means that
@@ -77,9 +74,9 @@ type Options[T any] struct {
 	Origin uint32
 
 	// TraceGuards finds who forgot an Unpin or a Release. The pool records the stack of one pin and
-	// one Hold in so many, at random; 0 records none. ExplainOpen and the profile [ProfileName]
-	// show those that are open. 0 costs nothing. Otherwise a pin with its Unpin takes about three
-	// times as long, and a recorded one some microseconds more.
+	// one Hold in so many, at random. ExplainOpen and the profile [ProfileName] show those that are
+	// open. 0 records none and costs nothing. Otherwise a pin with its Unpin takes about three times
+	// as long, and a recorded one some microseconds more.
 	TraceGuards int
 }
 

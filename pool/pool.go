@@ -4,10 +4,9 @@ import "coatcheck/shard"
 
 // Pool keeps values of type T in slots that never move, and names each by a [Handle].
 //
-// Any number of goroutines may call its methods at once, and use one value by them; those that
-// change it must synchronize. [New] and [Must] return a Pool; a zero Pool panics. It must not be
-// copied. It need not be closed: the garbage collector frees an unreachable pool with all of its
-// values.
+// Any number of goroutines may call its methods at once. [New] and [Must] return a Pool; a zero Pool
+// panics. It must not be copied. It need not be closed: the garbage collector frees an unreachable
+// pool with all of its values.
 type Pool[T any] struct {
 	_ [0]*T // so that pools of different types cannot be converted into each other
 	core
@@ -46,8 +45,7 @@ var (
 	ErrFull = shard.ErrFull
 
 	// ErrStalled means that every slot that could be reused is still protected by a guard, a loop,
-	// a Ref or a running Hold. It wraps ErrFull. Its text has the figures of the moment of Error,
-	// so it keeps the pool reachable.
+	// a Ref or a running Hold. It wraps ErrFull, and keeps the pool reachable for its text.
 	ErrStalled = shard.ErrStalled
 
 	// ErrExhausted means that all MaxCapacity slots have used up their generations. All later

@@ -13,8 +13,8 @@ import (
 //
 // Guards that are pinned now, and Refs, keep the value. After they end, an insertion that finds no
 // vacant slot, Synchronize or Trim zeroes or Resets the value and frees its slot; what a Worker
-// removed waits for that Worker's next call. Without a Reset, the garbage collector can free what
-// it refers to within two cycles, even without such a call.
+// removed waits for that Worker's next call. Without a Reset or an Origin, the garbage collector can
+// free what it refers to within two cycles, even without such a call.
 func (p *Pool[T]) Remove(h Handle[T]) bool {
 	if debugging {
 		return p.ended(uint64(h), p.arena.Remove(hint.Frame(), uint64(h)))
@@ -24,8 +24,8 @@ func (p *Pool[T]) Remove(h Handle[T]) bool {
 
 // Take is like [Pool.Remove] but also returns a shallow copy of the value. If another goroutine may
 // change a field meanwhile, even by an atomic, that is a data race: keep pointers in the pool, or
-// Hold the value before. With a Reset, the pool zeroes the slot and does not Reset it, so what the
-// copy refers to belongs to the caller.
+// Hold the value before. With a Reset, what the copy refers to belongs to the caller, and is not
+// Reset.
 func (p *Pool[T]) Take(h Handle[T]) (v T, ok bool) {
 	if debugging {
 		warnOfCopy[T]()
@@ -70,9 +70,9 @@ func (c *core) removeEach(hs iter.Seq[uint64]) (n int) {
 	return n
 }
 
-// Drain returns an iterator that removes the live values one after the other, and yields shallow
-// copies, as Take does. If several Drains run at once, each value is yielded by one. Drain holds no
-// pin.
+// Drain returns an iterator that removes the live values, and yields shallow copies, as Take does.
+// If several Drains run at once, each value is yielded by one. Drain holds no pin. If
+// Options.OnRemove panics, the loop first gets that value.
 func (p *Pool[T]) Drain() iter.Seq2[Handle[T], T] {
 	if debugging {
 		warnOfCopy[T]()
@@ -109,8 +109,9 @@ func (p *Pool[T]) drain(h Handle[T], yield func(Handle[T], T) bool) (unfinished 
 }
 
 // DeleteFunc removes the values for which del returns true, and returns how many it removed. It
-// reads every slot that has memory, and holds a pin while it runs. Between the test and the
-// removal, another goroutine may use or change the value.
+// reads every slot that has memory, and holds a pin while it runs. If del panics, what was removed
+// before stays removed. Between the test and the removal, another goroutine may use or change the
+// value.
 func (p *Pool[T]) DeleteFunc(del func(Handle[T], *T) bool) (n int) {
 	g := p.Pin()
 	defer g.Unpin()

@@ -38,7 +38,7 @@ func ReadFrom[T any](r io.Reader, opts *Options[T]) (*Pool[T], error) {
 
 // ReadFromFunc is [ReadFrom] for values whose type has changed. It reads values of type Old, which
 // needs the structure that the type had then, and stores what convert makes of each, under the same
-// handle.
+// handle. WriteTo need not accept New.
 //
 // It calls convert for one value at a time, in the order of their indexes. Each call gets an Old of
 // its own, which New may refer to. If New is larger than Old, hostile input makes as many times

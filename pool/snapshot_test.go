@@ -4,6 +4,7 @@ package pool_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"strings"
@@ -124,6 +125,34 @@ func TestSnapshotPinsWhatItEncodes(t *testing.T) {
 	require.Equal(t, "first", v.mood)
 	require.False(t, c.Contains(next), "it was removed before the second look")
 	testkit.MustInsert(t, p, moody{mood: "another"})
+}
+
+// Synchronize waits for the pin of a snapshot or a clone. Where these pin nothing, because the pool replays, it leaves
+// the value that they read.
+func TestSynchronizeBesideASnapshot(t *testing.T) {
+	for _, o := range []pool.Options[moody]{{}, {Origin: 1, Shards: 1}} {
+		p := tiny(t, &o)
+		var h pool.Handle[moody]
+		done, cancel := context.WithCancel(t.Context())
+		cancel()
+		calls := 0
+		remove := func() {
+			calls++
+			require.True(t, p.Remove(h), "the value should be live")
+			if err := p.Synchronize(done); o.Origin == 0 {
+				require.ErrorIs(t, err, context.Canceled)
+			} else {
+				require.NoError(t, err)
+			}
+			require.Equal(t, 1, p.Stats().Limbo, "the slot is reclaimed while it is read")
+		}
+		h = testkit.MustInsert(t, p, moody{"", remove})
+		snapshotOf(t, p)
+		require.NoError(t, p.Synchronize(t.Context()))
+		h = testkit.MustInsert(t, p, moody{})
+		mustClone(t, p, nil, func(dst, src *moody) { remove() })
+		require.Equal(t, 2, calls)
+	}
 }
 
 // WriteTo stops at a writer's error, and returns it with the count of bytes.

@@ -11,7 +11,7 @@ import (
 )
 
 // WriteTo writes a snapshot to w, from which [ReadFrom] makes a pool with the same handles and
-// values, and returns the number of bytes. Other goroutines may use the pool meanwhile, but must
+// values. Other goroutines may use the pool meanwhile, but must
 // not change a live value or what it points to, unless its MarshalBinary method takes its mutex. A
 // value that lives during the whole call is in the snapshot; one that comes or goes may be. A
 // handle in a value never names another value in the copy.

@@ -52,8 +52,7 @@ type workerEnd struct {
 	ended atom.Uint32
 }
 
-// Worker returns a new Worker. It allocates, so make one for each goroutine, not for each
-// call.
+// Worker returns a new Worker. It allocates: make one for each goroutine, not for each call.
 func (p *Pool[T]) Worker() *Worker[T] {
 	w := &Worker[T]{pool: p}
 	w.slots, w.ready, w.end, w.life = p.open()
