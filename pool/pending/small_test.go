@@ -3,6 +3,7 @@
 package pending_test
 
 import (
+	"fmt"
 	"runtime"
 	"testing"
 
@@ -30,4 +31,26 @@ func TestManySmallOnesTakeLittle(t *testing.T) {
 	require.Less(t, testkit.Heap()-before, int64(100e6/10))
 	runtime.KeepAlive(&pools)
 	runtime.KeepAlive(&calls)
+}
+
+// BenchmarkMemory tells how much memory a Calls takes, and one with calls whose Done somebody awaits.
+func BenchmarkMemory(b *testing.B) {
+	for _, open := range []int{0, 10} {
+		b.Run(fmt.Sprint("open=", open), func(b *testing.B) {
+			var all [1000]*pending.Calls[int]
+			for b.Loop() {
+				before := testkit.Heap()
+				for k := range all {
+					all[k] = pending.Must[int](nil)
+					for range open {
+						call, err := all[k].Start()
+						require.NoError(b, err)
+						call.Done()
+					}
+				}
+				b.ReportMetric(float64(testkit.Heap()-before)/float64(len(all)), "B/Calls")
+			}
+			runtime.KeepAlive(&all)
+		})
+	}
 }
