@@ -6,6 +6,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -146,8 +147,8 @@ var state = map[string]string{
 		places    derived  by growth`,
 	"pool/tree.Forest": `
 		pool    written  the links are part of the values
-		field   own      a function, given to New
-		seqlock own      orders changes of one process
+		field[T] own      a function, given to New
+		*seqlock own      orders changes of one process
 		ends    derived  empty at first: what is not in it is looked for`,
 	"pool/tree.Links": `
 		Words written by MarshalBinary`,
@@ -180,7 +181,7 @@ func fieldsOf(t *testing.T, folder, name string) (names []string) {
 	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
 	require.NoError(t, err)
 	for _, path := range files {
-		if !isProduct(filepath.Base(path)) {
+		if strings.HasSuffix(path, "_test.go") {
 			continue
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
@@ -194,7 +195,7 @@ func fieldsOf(t *testing.T, folder, name string) (names []string) {
 			require.True(t, ok, "%s is no struct", name)
 			for _, f := range declared.Fields.List {
 				if f.Names == nil {
-					names = append(names, receiver(f.Type))
+					names = append(names, types.ExprString(f.Type))
 				}
 				for _, n := range f.Names {
 					if n.Name != "_" {
