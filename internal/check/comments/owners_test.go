@@ -88,28 +88,6 @@ func TestOwnersAloneUseTheirWords(t *testing.T) {
 	}
 }
 
-// What a type with words of its own can do is done there: the types that hold all others have few methods.
-func TestTypesHaveFewMethods(t *testing.T) {
-	methods := map[string]int{}
-	for _, f := range parsed(t, token.NewFileSet(), "shard") {
-		for _, d := range f.Decls {
-			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv != nil {
-				of := fn.Recv.List[0].Type
-				if p, ok := of.(*ast.StarExpr); ok {
-					of = p.X
-				}
-				if id, ok := of.(*ast.Ident); ok {
-					methods[id.Name]++
-				}
-			}
-		}
-	}
-	for _, name := range []string{"shard", "Arena", "Magazine", "backlog"} {
-		require.LessOrEqual(t, methods[name], 40, name)
-		require.Greater(t, methods[name], 20, "methods of %s that were found", name)
-	}
-}
-
 func TestForeignUsesAreFound(t *testing.T) {
 	fset := token.NewFileSet()
 	var files []*ast.File
