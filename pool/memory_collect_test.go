@@ -2,11 +2,13 @@ package pool_test
 
 import (
 	"bytes"
+	"fmt"
 	"maps"
 	"runtime"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 	"weak"
 
 	"github.com/stretchr/testify/require"
@@ -129,4 +131,168 @@ func TestSentinelWaitsForThePool(t *testing.T) {
 		require.Equal(t, 100, q.Clear())
 	}
 	stop()
+}
+
+// What an idle pool, or an idle Worker, keeps from the garbage collector.
+
+// A Worker that is open and idle keeps no memory that Trim gives back.
+func TestIdleWorkerKeepsNoTrimmedPage(t *testing.T) {
+	type large [1 << 10]byte
+	const n, apart = 12 << 10, 64 // each page has more slots than that
+	type filled struct {
+		*testing.T
+		p  *pool.Pool[large]
+		w  *pool.Worker[large]
+		hs []pool.Handle[large]
+	}
+	for name, use := range map[string]func(f *filled){
+		// The Worker has the table of the peak.
+		"it did everything": func(f *filled) {
+			for _, h := range f.hs {
+				require.True(f, f.w.Remove(h), "the value should be live")
+			}
+		},
+		"it removed one": func(f *filled) {
+			require.True(f, f.w.Remove(f.hs[0]), "the value should be live")
+			require.Equal(f, n-1, f.p.RemoveBatch(f.hs))
+		},
+		"it was flushed": func(f *filled) {
+			for _, h := range f.hs {
+				require.True(f, f.w.Remove(h), "the value should be live")
+			}
+			f.w.Flush()
+		},
+		// Its arrays had slots of many pages, which it has handed out.
+		"it used all pages": func(f *filled) {
+			for range 5 {
+				for i := 0; i < n; i += apart {
+					require.True(f, f.w.Remove(f.hs[i]), "the value should be live")
+				}
+				for i := 0; i < n; i += apart {
+					var err error
+					f.hs[i], err = f.w.Insert(large{})
+					require.NoError(f, err)
+				}
+			}
+			f.p.RemoveBatch(f.hs)
+		},
+		// What it had removed under a guard went to the pool, all at once.
+		"it gave slots away": func(f *filled) {
+			g := f.p.Pin()
+			for i, before := 0, 0; i < n; i += apart { // under FIFO it keeps none
+				require.True(f, f.w.Remove(f.hs[i]), "the value should be live")
+				now := f.p.Stats().Cached
+				if now < before {
+					break
+				}
+				before = now
+			}
+			g.Unpin()
+			f.p.RemoveBatch(f.hs)
+		},
+	} {
+		for _, capacity := range []int{0, 2 * n} {
+			if testkit.Race && capacity > 0 {
+				continue // it has one goroutine
+			}
+			for _, reuse := range testkit.Reuses {
+				t.Run(name+"/"+fmt.Sprintf("Capacity=%d/", capacity)+testkit.NameOf(reuse), func(t *testing.T) {
+					p := pool.Must(&pool.Options[large]{Capacity: capacity, Reuse: reuse, Shards: 1})
+					f := &filled{T: t, p: p, w: p.Worker()}
+					defer f.w.Close()
+					for range n {
+						h, err := f.w.Insert(large{})
+						require.NoError(t, err)
+						f.hs = append(f.hs, h)
+					}
+					use(f)
+					require.NoError(t, p.Synchronize(t.Context()))
+					before := testkit.Heap()
+					freed := p.Trim()
+					require.Greater(t, freed, int64(10<<20), "bytes that Trim gave back")
+					require.Greater(t, before-testkit.Heap(), freed*9/10, "bytes that the Go heap got")
+					runtime.KeepAlive(f)
+				})
+			}
+		}
+	}
+}
+
+// cycle runs one cycle of the garbage collector, and waits until the finalizers that it found have
+// run, which done tells. Without it, the wait is a guess that the others are as fast as one.
+func cycle(t testing.TB, done func() bool) {
+	t.Helper()
+	testkit.Cycle(t)
+	wait := 20 * time.Millisecond
+	if done != nil {
+		wait = 10 * time.Second // on an emulator, say
+	}
+	for end := time.Now().Add(wait); time.Now().Before(end) && (done == nil || !done()); {
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// gone is for cycle: a further cycle frees what the finalizers have let go.
+func gone(refs []weak.Pointer[payload]) func() bool {
+	return func() bool { runtime.GC(); return kept(refs) == 0 }
+}
+
+// A pool with a Capacity or a MaxLimbo that nobody uses lets go, within two cycles, of all that was
+// removed before the guards that are pinned, although guards have overlapped all the time.
+func TestIdlePoolLetsGoBesideGuards(t *testing.T) {
+	for _, o := range []pool.Options[holder]{{Capacity: 20_000}, {Capacity: 20_000, Shards: 1}, {MaxLimbo: 20_000}} {
+		for _, o.Reuse = range testkit.Reuses {
+			for _, c := range []struct{ guards, each int }{{1, 20}, {10, 3}, {100, 70}} {
+				t.Run(fmt.Sprintf("%s/guards=%d/each=%d", describe(&o), c.guards, c.each), func(t *testing.T) {
+					p := pool.Must(&o)
+					hs, refs := insertPayloads(c.guards*c.each, p.Insert)
+					late, lateRefs := insertPayloads(c.each, p.Insert)
+					guards := make([]pool.Guard[holder], c.guards+1)
+					guards[0] = p.Pin()
+					for k := range c.guards {
+						require.Equal(t, c.each, p.RemoveBatch(hs[k*c.each:][:c.each]))
+						guards[k+1] = p.Pin()
+						guards[k].Unpin()
+					}
+					require.Equal(t, c.each, p.RemoveBatch(late))
+					cycle(t, gone(refs))
+					require.Zero(t, kept(refs), "values that were removed before the guard")
+					require.Equal(t, c.each, kept(lateRefs), "values that the guard may read")
+					guards[c.guards].Unpin()
+					cycle(t, gone(lateRefs))
+					require.Zero(t, kept(lateRefs), "values that no guard keeps")
+					runtime.KeepAlive(p)
+				})
+			}
+		}
+	}
+}
+
+// A pool that nobody uses lets go of what was removed within two cycles, although a guard is pinned at
+// each: one that was pinned after the removals, and that has gone when the next cycle comes.
+func TestIdlePoolLetsGoBesideShortGuards(t *testing.T) {
+	for _, o := range []pool.Options[holder]{{}, {Shards: 1}, {Capacity: 20_000}, {MaxLimbo: 20_000}} {
+		for _, o.Reuse = range testkit.Reuses {
+			for _, n := range []int{1, 20, 63, 64, 100, 1000} {
+				t.Run(fmt.Sprintf("%s/removed=%d", describe(&o), n), func(t *testing.T) {
+					p := pool.Must(&o)
+					hs, refs := insertPayloads(2*n, p.Insert)
+					first := p.Pin()
+					p.RemoveBatch(hs[:n])
+					second := p.Pin() // and what was removed before it is sealed, or not
+					p.RemoveBatch(hs[n:])
+					first.Unpin()
+					second.Unpin()
+					first = p.Pin()
+					cycle(t, nil)
+					second = p.Pin()
+					first.Unpin()
+					cycle(t, gone(refs))
+					require.Zero(t, kept(refs), "values after two cycles, each beside another guard")
+					second.Unpin()
+					runtime.KeepAlive(p)
+				})
+			}
+		}
+	}
 }

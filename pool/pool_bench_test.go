@@ -28,15 +28,15 @@ func BenchmarkFull(b *testing.B) {
 			for range c.live {
 				_, _ = insert(plain{})
 			}
-			return testkit.On(goroutines, func() testkit.Work {
-				return func(n int) {
+			return func(n int) {
+				testkit.Together(goroutines, func(int) {
 					for i := range n {
 						if h, err := insert(plain{uint64(i), 1}); err == nil {
 							remove(h)
 						}
 					}
-				}
-			})
+				})
+			}
 		}
 		b.Run(fmt.Sprintf("impl=pool/base=mutex/capacity=%d/live=%d/shards=%d/goroutines=%d", c.capacity, c.live, c.shards, goroutines), func(b *testing.B) {
 			p := pool.Must(&pool.Options[plain]{Capacity: c.capacity, Shards: c.shards})

@@ -77,7 +77,7 @@ func RequireReplays(t *testing.T, programs, least int, program func(p *Play)) {
 		same("no collections", run(true, nil))
 		same("collections", run(true, rand.New(rand.NewPCG(seed, 1))))
 		var log []string
-		Apart(func() { log = deeper(10, run) })
+		Apart(func() { Deeper(10, func() { log = run(true, nil) }) })
 		same("another goroutine, deeper", log)
 		before := runtime.GOMAXPROCS(3 * runtime.GOMAXPROCS(0))
 		log = run(true, nil)
@@ -97,14 +97,15 @@ func requireSame(t *testing.T, want, got []string, how string) {
 	require.Len(t, got, len(want), how)
 }
 
-// deeper calls run below so many frames of 4 KiB.
-func deeper(depth int, run func(bool, *rand.Rand) []string) []string {
+// Deeper calls f below so many frames of 4 KiB.
+func Deeper(depth int, f func()) {
 	if depth == 0 {
-		return run(true, nil)
+		f()
+		return
 	}
 	var frame [4096]byte
 	defer runtime.KeepAlive(&frame)
-	return deeper(depth-1, run)
+	Deeper(depth-1, f)
 }
 
 // Settle runs the garbage collector until all finalizers have run of what was unreachable, and of

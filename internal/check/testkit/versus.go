@@ -19,21 +19,6 @@ const (
 // Work does n operations.
 type Work func(n int)
 
-// On returns the work of g goroutines, each with its own state. Each does n operations in one
-// call.
-func On(g int, each func() Work) Work {
-	var crew turns.Crew
-	for range g {
-		w := each()
-		crew = append(crew, func(n int) (int, error) { w(n); return n, nil })
-	}
-	return func(n int) {
-		if _, err := crew.Do(n * g); err != nil {
-			panic(err)
-		}
-	}
-}
-
 // Versus measures subject against base.
 func Versus(b *testing.B, subject, base Work) {
 	counted := func(w Work) func(n int) int {
