@@ -52,8 +52,8 @@ func layersOf(folder string) (all []layer) {
 	return append(all, layer{suite{"pool", false}, "OperationsMatchModel"}, ordinary("pool"), explored("pool"), layer{suite{".", false}, "Storm|Torture"})
 }
 
-// drawnRun draws slips, and runs the layers of each until one finds it. It returns an error if one
-// survives that is not listed as equivalent.
+// drawnRun draws slips, or takes all of the lines that -at names, and runs the layers of each until one finds
+// it. It returns an error if one survives that is not listed as equivalent.
 func drawnRun(c *config, tree string, seed uint64, n int) error {
 	all, err := slips(tree)
 	if err != nil {
@@ -65,11 +65,20 @@ func drawnRun(c *config, tree string, seed uint64, n int) error {
 		return err
 	}
 	compiler := newCompiler(tree, "")
-	drawn := draw(all, seed, n, func(s *slip) bool {
+	compiles := func(s *slip) bool {
 		after, err := s.apply(tree)
 		return err == nil && compiler.compile(after) == nil
-	})
-	fmt.Printf("seed %d: %d slips of %d, on %d lines\n", seed, len(drawn), len(all), linesOf(all))
+	}
+	var drawn []slip
+	if c.at != nil {
+		drawn = slices.DeleteFunc(all, func(s slip) bool {
+			return !slices.ContainsFunc(c.at, func(p region) bool { return p.has(&s) }) || !compiles(&s)
+		})
+		fmt.Printf("%d slips\n", len(drawn))
+	} else {
+		drawn = draw(all, seed, n, compiles)
+		fmt.Printf("seed %d: %d slips of %d, on %d lines\n", seed, len(drawn), len(all), linesOf(all))
+	}
 	var passed map[string]bool // by the quick layers, in an earlier run
 	if c.again != "" {
 		earlier, err := os.ReadFile(c.again)

@@ -1,24 +1,23 @@
-// Mutants puts known bugs into copies of the code and requires that a scenario or a test
-// finds each of them.
+// Mutants puts bugs into copies of the code and requires that a scenario or a test finds each of them.
 //
-// Exploration that reports nothing proves something only if it would have reported a bug.
-// The bugs here are those that other libraries shipped or that prototypes had, and for each
-// invariant of DESIGN.md those that its comments warn of. Some are in the structures above
-// package pool, against the rules that these state. Such a bug is a mutant: a patch with a
-// few lines of header. See docs/checks.md for how mutants are written and judged.
+// Exploration that reports nothing proves something only if it would have reported a bug. Most bugs
+// are slips that nobody chose: one of the likely ones of a line (slips.go). With -drawn, lines are drawn by a
+// seed; -at names them. What fails with a slip has found it only if it passes without. A survivor is a test
+// that is missing, or goes into equivalents.txt with the reason why nobody can tell.
 //
-// With -drawn, bugs that nobody chose are put in instead (slips.go). What fails with one has found it
-// only if it passes without. A survivor is a test that is missing, or goes into equivalents.txt with the
-// reason why nobody can tell.
+// What no slip can be is a patch with a few lines of header: a rule that DESIGN.md refutes, a bug at
+// two places at once, one that only late stores show. See docs/checks.md for how patches are written and
+// judged.
 //
-//	go run ./internal/check/mutants            # all; exits with 1 if any survives
-//	go run ./internal/check/mutants -short     # the quick ones, one or two for each row; for CI
+//	go run ./internal/check/mutants            # all patches; exits with 1 if any survives
+//	go run ./internal/check/mutants -short     # the quick ones; for CI
 //	go run ./internal/check/mutants -only Pop -v
 //	go run ./internal/check/mutants -check     # lists patches that do not apply any more, or do not compile
 //	go run ./internal/check/mutants -drawn 17 -n 300   # slips that nobody chose, drawn by this seed
 //	go run ./internal/check/mutants -drawn 17 -only pool/explain.go   # those of one file
 //	go run ./internal/check/mutants -drawn 17 -only 'min or max lost'  # those of one kind
 //	go run ./internal/check/mutants -drawn 17 -n 300 -again out       # those that are not killed in the output of an earlier run
+//	go run ./internal/check/mutants -at shard/batches.go:100-120      # every slip of these lines
 package main
 
 import (
@@ -40,6 +39,7 @@ import (
 type config struct {
 	short, check, verbose bool
 	only                  *regexp.Regexp
+	at                    []region
 	again                 string
 	jobs                  int
 	limit                 time.Duration
@@ -63,18 +63,22 @@ func (c *config) cost(n int) string {
 
 func main() {
 	var c config
-	flag.BoolVar(&c.short, "short", false, "run only the quick mutants; with -drawn, run the quick layers alone")
+	flag.BoolVar(&c.short, "short", false, "run only the quick mutants; with -drawn or -at, run the quick layers alone")
 	flag.BoolVar(&c.check, "check", false, "list the mutants that do not apply any more or do not compile, and run nothing")
 	flag.BoolVar(&c.verbose, "v", false, "print what the killers print")
 	name := flag.String("only", "", "run only the mutants, or draw only the slips, whose names or files match this regular expression, in any case")
 	flag.IntVar(&c.jobs, "j", 2, "number of mutants that run at once")
 	flag.DurationVar(&c.limit, "limit", 2*time.Minute, "time limit of a scenario")
 	seed := flag.Uint64("drawn", 0, "draw slips by this seed, instead of the mutants; with -check, only list them")
-	flag.StringVar(&c.again, "again", "", "with -drawn, try only the slips that are not killed in the output of an earlier run, which this file has")
+	flag.StringVar(&c.again, "again", "", "with -drawn or -at, try only the slips that are not killed in the output of an earlier run, which this file has")
 	count := flag.Int("n", 30, "how many slips to draw")
+	lines := flag.String("at", "", "try every slip of these lines, such as shard/batches.go:100-120,shard/remove.go:30")
 	flag.Parse()
 	only, err := regexp.Compile("(?i)" + *name)
-	if c.only = only; err == nil {
+	if c.only = only; err == nil && *lines != "" {
+		c.at, err = regions(*lines)
+	}
+	if err == nil {
 		err = run(&c, *seed, *count)
 	}
 	if err != nil {
@@ -90,7 +94,8 @@ func run(c *config, seed uint64, count int) error {
 		return err
 	}
 	list := slices.DeleteFunc(all, func(m mutant) bool { return !c.only.MatchString(m.name) && !c.only.MatchString(m.file) })
-	if len(list) == 0 && seed == 0 || c.jobs < 1 {
+	draws := seed != 0 || c.at != nil
+	if len(list) == 0 && !draws || c.jobs < 1 {
 		return errors.New("no mutant has such a name, or none is to run at once")
 	}
 	root, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}").Output()
@@ -109,7 +114,7 @@ func run(c *config, seed uint64, count int) error {
 	if out, err := cp.CombinedOutput(); err != nil {
 		return fmt.Errorf("cp: %w\n%s", err, out)
 	}
-	if seed != 0 {
+	if draws {
 		return drawnRun(c, tree, seed, count)
 	}
 	if err := check(list, tree); err != nil || c.check {

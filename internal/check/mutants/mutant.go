@@ -16,16 +16,17 @@ import (
 	"coatcheck/internal/check/interleave"
 )
 
-// files has the patches, and README.md.
+// files has the patches.
 //
 //go:embed patches
 var files embed.FS
 
 // mutant is one bug: a patch of the product, under a header.
 type mutant struct {
-	file    string // its folder, and its patch there, for example limbo/remove-by-load-and-store.patch
+	file    string // its archive, and its patch there, for example slots/remove-by-load-and-store.patch
 	name    string
 	attacks []string // labels of DESIGN.md, promises, or rows of the table
+	kept    string   // why no slip stands for it
 	killer  killer
 	ends    kind // another end that counts as a kill, or ""
 	quick   bool // part of -short
@@ -34,6 +35,9 @@ type mutant struct {
 
 // fates are the ends of bugs that break no invariant.
 var fates = []kind{interleave.Livelock, interleave.Deadlock, interleave.Panicked}
+
+// grounds are the reasons to keep a patch. docs/checks.md explains them.
+var grounds = []string{"naive rule", "two places", "late stores", "once found", "judge"}
 
 // hunk is one change of a file: the lines old must occur in it exactly once.
 type hunk struct {
@@ -85,6 +89,8 @@ func (m *mutant) parse(text string) error {
 		switch key, value, _ := strings.Cut(line, ": "); key {
 		case "attacks":
 			m.attacks = strings.Split(value, ", ")
+		case "kept":
+			m.kept = value
 		case "killed by":
 			pkg, name, _ := strings.Cut(value, ": ")
 			m.killer = killer{suite{pkg, !strings.HasPrefix(name, "Test")}, name}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -131,6 +132,10 @@ func (f *finder) visit(n ast.Node) bool {
 		if op, ok := near[n.Op]; ok {
 			f.add("off by one", n, f.of(n.X)+" "+op.String()+" "+f.of(n.Y))
 		}
+		if n.Op == token.LAND || n.Op == token.LOR {
+			f.add("missing right operand", n, "("+f.of(n.X)+")")
+			f.add("missing left operand", n, "("+f.of(n.Y)+")")
+		}
 		switch lit, ok := n.Y.(*ast.BasicLit); {
 		case ok && lit.Kind == token.INT && (n.Op == token.ADD || n.Op == token.SUB) && lit.Value == "1":
 			f.add("off by one", n, f.of(n.X))
@@ -138,6 +143,11 @@ func (f *finder) visit(n ast.Node) bool {
 			f.add("off by one", n, f.of(n)+" + 1")
 		}
 	case *ast.CallExpr:
+		if of, ok := n.Fun.(*ast.SelectorExpr); ok && of.Sel.Name == "CompareAndSwap" && len(n.Args) == 2 {
+			word, before, after := f.of(of.X), f.of(n.Args[0]), f.of(n.Args[1])
+			f.add("stored unseen", n, fmt.Sprintf("func() bool { %s.Store(%s); return true }()", word, after))
+			f.add("looked, then stored", n, fmt.Sprintf("func() bool { if %s.Load() != %s { return false }; %[1]s.Store(%[3]s); return true }()", word, before, after))
+		}
 		if name := f.of(n.Fun); name == "min" || name == "max" { // whatever the order
 			f.lost(n.Args)
 			return true
@@ -162,20 +172,59 @@ func (f *finder) visit(n ast.Node) bool {
 		f.early(n.Body)
 	case *ast.BranchStmt:
 		f.add("missing "+n.Tok.String(), n, "")
-	case *ast.AssignStmt:
-		if n.Tok == token.ASSIGN && len(n.Rhs) == 1 && isZero(n.Rhs[0]) {
-			f.add("missing reset", n, "")
+	case *ast.ReturnStmt:
+		if len(n.Results) == 1 {
+			f.add("inverted result", n.Results[0], "!("+f.of(n.Results[0])+")")
 		}
 	case *ast.ExprStmt:
 		f.add("missing call", n, "")
 	case *ast.DeferStmt:
 		f.add("missing call", n, "")
+		f.add("not deferred", n, f.of(n.Call))
 	case *ast.BlockStmt:
-		f.swaps(n.List)
+		f.list(n.List)
 	case *ast.CaseClause:
-		f.swaps(n.Body)
+		f.list(n.Body)
 	}
 	return true
+}
+
+// list adds the slips of a list of statements.
+func (f *finder) list(list []ast.Stmt) {
+	f.swaps(list)
+	f.locks(list)
+	for _, s := range list {
+		switch n := s.(type) {
+		case *ast.IncDecStmt:
+			f.add("missing store", n, "")
+		case *ast.AssignStmt:
+			switch {
+			case n.Tok == token.DEFINE, f.of(n.Lhs[0]) == "_":
+			case n.Tok == token.ASSIGN && len(n.Rhs) == 1 && isZero(n.Rhs[0]):
+				f.add("missing reset", n, "")
+			default:
+				f.add("missing store", n, "")
+			}
+		}
+	}
+}
+
+// locks adds the slips that forget a lock and its unlocking.
+func (f *finder) locks(list []ast.Stmt) {
+	for i, s := range list {
+		of, ok := strings.CutSuffix(f.of(s), "ock()") // mu.Lock() and s.lock()
+		if !ok || !isCall(s) {
+			continue
+		}
+		at := strings.LastIndex(of, ".")
+		unlock := of[:at+1] + map[string]string{"L": "Unlock()", "l": "unlock()"}[of[at+1:]]
+		for _, u := range list[i+1:] {
+			if text := f.of(u); text == unlock || text == "defer "+unlock {
+				f.replace("missing lock", s, u, f.text[f.offset(s.End()):f.offset(u.Pos())])
+				break
+			}
+		}
+	}
 }
 
 // lost adds the slips that leave one argument of min or max out; what is left of two is the other.
@@ -246,6 +295,38 @@ func isZero(e ast.Expr) bool {
 		return len(e.Elts) == 0
 	}
 	return false
+}
+
+// region is some lines of a file.
+type region struct {
+	file     string
+	from, to int
+}
+
+// regions parses what -at has: file:line or file:from-to, with commas between them.
+func regions(text string) (all []region, err error) {
+	for _, place := range strings.Split(text, ",") {
+		file, lines, _ := strings.Cut(place, ":")
+		from, to, some := strings.Cut(lines, "-")
+		if !some {
+			to = from
+		}
+		p := region{file: file}
+		if p.from, err = strconv.Atoi(from); err == nil {
+			p.to, err = strconv.Atoi(to)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("-at %q: want file:line or file:from-to: %w", place, err)
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+// has reports whether s begins or ends in the lines.
+func (p *region) has(s *slip) bool {
+	end := s.line + strings.Count(s.old, "\n")
+	return s.file == p.file && (p.from <= s.line && s.line <= p.to || p.from <= end && end <= p.to)
 }
 
 // draw draws n slips that compile: a line, and then one of its slips. No line comes twice.
