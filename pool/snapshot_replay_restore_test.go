@@ -120,6 +120,42 @@ func TestSnapshotsDoNotChangeAReplay(t *testing.T) {
 	sameWhateverIsSaved(t, true, "snapshots", "clones, plain", "clones, by a function")
 }
 
+// Small batches are joined if no guard was pinned between their removals. Then they pass as one, which decides the order
+// of reuse where values need no cleaning. A snapshot or a clone in between is no pin.
+func TestSnapshotsDoNotPartBatches(t *testing.T) {
+	const first, small = 200, 20 // slots: what waits is sealed when the pool grows, if it is many
+	o := &pool.Options[int]{Origin: 1, Shards: 1}
+	reused := func(save func(p *pool.Pool[int]) error) []pool.Handle[int] {
+		p := tiny8(t, o)
+		hs := testkit.Fill(t, p, 400, testkit.Number)
+		g := p.Pin()
+		for _, n := range []int{first, small, small} {
+			require.NoError(t, save(p))
+			for _, h := range hs[:n] {
+				require.True(t, p.Remove(h), "the value should be live")
+			}
+			hs = hs[n:]
+			for had := p.Stats().Allocated; p.Stats().Allocated == had; {
+				testkit.MustInsert(t, p, 0)
+			}
+		}
+		g.Unpin()
+		return testkit.Fill(t, p, 300, testkit.Number)
+	}
+	clone := func(p *pool.Pool[int], copyValue func(dst, src *int)) error {
+		_, err := pool.CloneTiny(p, o, copyValue, 8)
+		return err
+	}
+	want := reused(func(*pool.Pool[int]) error { return nil })
+	for name, save := range map[string]func(p *pool.Pool[int]) error{
+		"snapshots":             func(p *pool.Pool[int]) error { _, err := p.WriteTo(io.Discard); return err },
+		"clones, plain":         func(p *pool.Pool[int]) error { return clone(p, nil) },
+		"clones, by a function": func(p *pool.Pool[int]) error { return clone(p, func(dst, src *int) { *dst = *src }) },
+	} {
+		require.Equal(t, want, reused(save), name)
+	}
+}
+
 func sameWhateverIsSaved(t *testing.T, anytime bool, hows ...string) {
 	calls := 100 + testkit.Long(2000)
 	for _, o := range []pool.Options[*int]{
