@@ -321,6 +321,39 @@ func TestRightWritesAreNotTold(t *testing.T) {
 	}
 }
 
+// A slot that a Worker gives back in its last generation, or that a Grow puts off, is exhausted and zeroed. Nobody takes
+// that for a late write.
+func TestExhaustedSlotsAreNotTold(t *testing.T) {
+	const n = 300
+	for name, exhaust := range map[string]func(*pool.Pool[partly]){
+		"Worker": func(p *pool.Pool[partly]) {
+			w := p.Worker()
+			_, err := w.Insert(partly{}) // it takes others too
+			require.NoError(t, err)
+			w.Close()
+		},
+		"Grow": func(p *pool.Pool[partly]) {
+			for h := pool.Handle[partly](0); h.Generation() < testkit.LastGeneration; { // the others are in the freelist
+				h = testkit.MustInsert(t, p, partly{})
+			}
+			p.Grow(n)
+		},
+	} {
+		for _, reset := range []func(*partly){nil, func(v *partly) { v.n = 1 }} {
+			o := &pool.Options[partly]{Origin: testkit.LastGeneration - 2, Shards: 1, Reset: reset}
+			if name == "Grow" {
+				o.Reuse = pool.FIFO
+			}
+			p := pool.Must(o)
+			require.Equal(t, n, p.RemoveBatch(testkit.Fill(t, p, n, func(i int) partly { return partly{n: i, next: new(int)} })))
+			require.NoError(t, p.Synchronize(t.Context())) // each slot has a mark, and one life left
+			exhaust(p)
+			require.Positive(t, p.Stats().Exhausted, name)
+			require.NotPanics(t, func() { testkit.RequireReclaimed(t, p) }, name)
+		}
+	}
+}
+
 // A copy from a snapshot has no marks of the original's, and finds late writes itself.
 func TestRestoredPoolFindsLateWrites(t *testing.T) {
 	p := pool.Must[numbers](nil)
