@@ -240,26 +240,17 @@ const NoPin = math.MaxUint64
 // The wrong version scans first and then takes what was unlinked. A guard that was pinned behind
 // the scan may have seen that.
 func (d *Domain) Scan() (p Pins) {
-	p.renew(d)
-	return p
-}
-
-// renew makes p what a scan finds.
-func (p *Pins) renew(d *Domain) {
-	*p = Pins{Oldest: NoPin, OldestGuard: NoPin, began: d.Epoch()} // first: a stamp below it is from before
-	p.scan(d)
-	if timed {
-		d.note(p.Oldest)
-	}
-}
-
-func (p *Pins) scan(d *Domain) {
+	p = Pins{Oldest: NoPin, OldestGuard: NoPin, began: d.Epoch()} // first: a stamp below it is from before
 	if r := d.row.Load(); r != nil {
 		p.visitRow(r)
 	}
 	for b := d.top.Load(); b != nil; b = b.older {
 		p.visitMark(b, len(b.marks)-1, 0)
 	}
+	if timed {
+		d.note(p.Oldest)
+	}
+	return p
 }
 
 // NextEpoch returns the epoch in which a guard that is pinned now would begin.

@@ -32,7 +32,7 @@ type Frontier struct {
 
 	// guards is how many guards the last scan found, if byGuards.
 	//
-	//	writers  Oldest, Learn, Restore, for the owner
+	//	writers  Learn, for the owner
 	//	readers  Price
 	guards atom.Uint32
 }
@@ -67,15 +67,17 @@ func (f *Frontier) Blocked(first uint64) bool {
 
 // Oldest returns an epoch: what the owner has with a stamp below it has passed. first is at most the
 // least stamp of what the owner asks for. Oldest scans if it was paid for and first is not blocked.
-// Then fresh is true.
+// Then fresh is true. What is left then pays for no more than another scan, so that guards which come
+// later find no savings.
 func (f *Frontier) Oldest(first uint64) (oldest uint64, fresh bool) {
-	if f.Blocked(first) || !f.spend() {
-		return f.Known(), false
+	if !f.Blocked(first) {
+		if price := f.Price(); f.credit >= price {
+			f.credit = min(f.credit-price, price)
+			f.Learn(f.domain.Scan())
+			return f.last.Oldest, true
+		}
 	}
-	f.last.renew(f.domain)
-	f.mixed = false
-	f.count()
-	return f.last.Oldest, true
+	return f.Known(), false
 }
 
 // Known is Oldest without a scan.
@@ -86,17 +88,11 @@ func (f *Frontier) Known() uint64 {
 	return f.last.Oldest
 }
 
-// Learn gives f what a scan has found that was made for another reason, when the owner had all of
-// its parts.
+// Learn gives f what a scan has found that began when the owner had all of its parts.
 func (f *Frontier) Learn(p Pins) {
 	f.last, f.mixed = p, false
-	f.count()
-}
-
-// count notes how many guards the last scan has found.
-func (f *Frontier) count() {
 	if f.byGuards {
-		f.guards.Store(uint32(f.last.Count))
+		f.guards.Store(uint32(p.Count))
 	}
 }
 
@@ -124,18 +120,6 @@ func (f *Frontier) Findings() Findings {
 // Restore makes f know what another Frontier knew, in epochs of f's Domain. No guard may stand that its
 // last scan found.
 func (f *Frontier) Restore(k Findings) {
-	f.last = Pins{Count: k.Guards, Oldest: k.Oldest, OldestGuard: k.Oldest, began: k.Began}
+	f.Learn(Pins{Count: k.Guards, Oldest: k.Oldest, OldestGuard: k.Oldest, began: k.Began})
 	f.credit, f.mixed = min(k.Credit, maxCredit), k.Mixed
-	f.count()
-}
-
-// spend pays for a scan, if there is the credit. What is left then pays for no more than another, so
-// that guards which come later find no savings.
-func (f *Frontier) spend() bool {
-	price := f.Price()
-	if f.credit < price {
-		return false
-	}
-	f.credit = min(f.credit-price, price)
-	return true
 }
