@@ -49,7 +49,8 @@ type affinity struct {
 	//	moves    it only grows
 	mask atom.Uint32
 
-	insertsAtOnce bool // inserters is buckets; set by init
+	insertsAtOnce bool   // inserters is buckets; set by init
+	limit         uint16 // how many buckets split may make; set by init
 
 	// buckets is the first of an array.
 	//
@@ -114,8 +115,9 @@ func (f *affinity) inserter(frame uintptr) (array *bucket, i uint32) {
 	return f.inserters.Load(), i                        // observes (P9)
 }
 
-// init is called before the first shard is made. atOnce is false if there is an OnInsert.
-func (f *affinity) init(atOnce bool) { f.insertsAtOnce = atOnce }
+// init is called before the first shard is made. atOnce is false if there is an OnInsert. limit is how many buckets
+// split may make.
+func (f *affinity) init(atOnce bool, limit uint16) { f.insertsAtOnce, f.limit = atOnce, limit }
 
 // shards returns all shards. Others may be made meanwhile, unless the caller holds verdicts.mu (I13).
 func (f *affinity) shards() shards { return *f.shardList.Load() } // observes (P9)
@@ -195,7 +197,7 @@ func (f *affinity) bucketsOf(s *shard, n uint32) (count int) {
 // its end.
 func (f *affinity) split() bool {
 	n := f.mask.Load() + 1
-	if n == mostBuckets {
+	if n >= uint32(f.limit) {
 		return false
 	}
 	array, old := make([]bucket, 2*n), f.buckets.Load()
@@ -212,18 +214,13 @@ func (f *affinity) bytes() int64 {
 	return int64(len(*f.shardList.Load()))*int64(unsafe.Sizeof(shard{})) + int64(f.mask.Load()+1)*int64(unsafe.Sizeof(bucket{}))
 }
 
-// start makes the first n shards of an arena that no other goroutine has. With Fixed they get so many
-// buckets at once that goroutines can part in these.
+// start makes the first n shards of an arena that no other goroutine has.
 func (a *Arena) start(n int) {
 	list := make(shards, n)
 	for i := range list {
 		list[i] = newShard(a, i)
 	}
-	perShard := 4 // so that the parts are about equal if n is no power of two
-	if a.Fixed {
-		perShard = fixedBuckets
-	}
-	a.affinity.deal(list, perShard)
+	a.affinity.deal(list, a.room().buckets)
 }
 
 // addShard makes one more shard. The caller holds verdicts.mu, and there are fewer than there may be.
@@ -269,8 +266,8 @@ func (a *Arena) spread(h uint32, s *shard) {
 	if a.Local(h) != s {
 		return // another call has moved it
 	}
-	if a.affinity.hasOne(s) && (a.Fixed || !a.affinity.split()) {
-		return // with Fixed no more memory may be allocated
+	if a.affinity.hasOne(s) && !a.affinity.split() {
+		return
 	}
 	if n := len(a.shards()); n == a.Config.Shards {
 		// Two goroutines that met in one of two shards, on two processors, took up to 418 ns of processor

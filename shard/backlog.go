@@ -42,9 +42,7 @@ func (b *backlog) init(a *Arena) {
 	b.arena = a
 	b.waiting.init(a)
 	b.frontier.Init(a.Domain, a.Replays)
-	if a.Fixed {
-		b.runs = make([]uint64, 0, runsMost)
-	}
+	b.runs = make([]uint64, 0, a.room().runs)
 }
 
 // seal makes batches of what was removed to s, the backlog's shard. It reports whether there was any.

@@ -26,7 +26,7 @@ type batch struct {
 type batches struct {
 	slots.StampList[batch]
 	arena   *Arena
-	most    int    // how many there is room for, if memory is fixed
+	limit   int    // how many there may be
 	goals   int    // how many are set and have not ended (synchronize.go)
 	closed  uint64 // while there are any, the last seal of the last one: nothing later joins what it took (L13)
 	divided uint64 // of a batch whose stamp is that or above, so is each slot's
@@ -34,11 +34,9 @@ type batches struct {
 
 // init makes an empty list.
 func (l *batches) init(a *Arena) {
-	l.arena = a
-	if a.Fixed {
-		l.most = int(min(fixedBatches+a.Capacity/slots.SealEvery/uint64(a.Config.Shards), a.Capacity+2))
-		l.StampList = slots.StampList[batch]{List: make([]slots.Stamped[batch], 0, l.most), Fixed: true}
-	}
+	r := a.room()
+	l.arena, l.limit = a, r.batchLimit
+	l.StampList = slots.StampList[batch]{List: make([]slots.Stamped[batch], 0, r.batches), Fixed: a.Fixed}
 }
 
 // append makes c the last batch, or a part of it.
@@ -70,9 +68,9 @@ func (l *batches) put(stamp uint64, c *batch) {
 	l.Add(stamp, *c)
 }
 
-// full reports whether memory is fixed, and there is no room for another batch. That does not depend on whether
-// Resets have made the array longer, as they have not in a copy of the arena.
-func (l *batches) full() bool { return l.arena.Fixed && l.Len() >= l.most }
+// full reports whether there may be no other batch, as where memory is fixed. That does not depend on whether Resets
+// have made the array longer, as they have not in a copy of the arena.
+func (l *batches) full() bool { return l.Len() >= l.limit }
 
 // came notes that slots have come that may not be divided.
 func (l *batches) came(stamp uint64, c *batch) {

@@ -47,5 +47,6 @@
 //	replay_order.go    the order of reuse, which the snapshots of replays have
 //	replay_restore.go  how a copy gets it
 //	debug_on.go        what the tag coatcheck_debug adds: slots that are reclaimed at once, and kept from reuse
+//	room.go            what has room from the start, and limits
 //	sizes.go           the sizes that are smaller in builds that explore schedules (interleave.go)
 package shard

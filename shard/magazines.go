@@ -31,10 +31,8 @@ func (a *Arena) NewMagazine() *Magazine {
 		return m
 	}
 	m.setReach(m.initialReach())
-	n, seals := m.reach, 8
-	if a.Fixed {
-		n, seals = m.maxReach, m.maxReach
-	}
+	all := min(m.maxReach, a.room().magazine)
+	n, seals := max(m.reach, all), max(8, all)
 	m.ready, m.bag = make([]slots.Cached, 0, n), make([]slots.Cached, n)[:m.batch]
 	m.seals = slots.StampList[int]{List: make([]slots.Stamped[int], 0, seals), Fixed: a.Fixed}
 	return m

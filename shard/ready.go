@@ -13,12 +13,8 @@ type ready struct {
 	chains []slots.Chain // the last goes first; a queue has one
 }
 
-// init makes room for all chains, if memory is fixed.
-func (r *ready) init(fixed bool) {
-	if fixed {
-		r.chains = make([]slots.Chain, 0, readyMost)
-	}
-}
+// init makes room for n chains.
+func (r *ready) init(n int) { r.chains = make([]slots.Chain, 0, n) }
 
 // empty reports whether no slot is ready.
 func (r *ready) empty() bool { return len(r.chains) == 0 }

@@ -81,7 +81,7 @@ func newShard(a *Arena, number int) *shard {
 	s.limbo.Init()
 	s.late.Init()
 	s.backlog.init(a)
-	s.ready.init(a.Fixed)
+	s.ready.init(a.room().ready)
 	if s.fifo {
 		s.unworn.Store(1)
 	}
@@ -272,7 +272,7 @@ func (a *Arena) Init(c Config) {
 	case !a.stampPerSlot:
 		a.fastBelow = slots.LastLife
 	}
-	a.affinity.init(a.OnInsert == nil)
+	a.affinity.init(a.OnInsert == nil, a.room().bucketLimit)
 	if c.Reset == nil {
 		a.plainBelow = a.fastBelow
 	}

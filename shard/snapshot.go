@@ -61,7 +61,7 @@ func (r *Restorer) spend(bytes uint64) bool {
 
 // spendPage is spend for a page of n slots. What Preallocate makes has cost nothing.
 func (r *Restorer) spendPage(first, n uint64) bool {
-	return r.arena.Fixed && first == 0 || r.spend(n*uint64(r.arena.Size+BesideSlot))
+	return first < r.arena.Table.FirstPage() || r.spend(n*uint64(r.arena.Size+BesideSlot))
 }
 
 // affords reports whether the input has paid for pages until there are n slots.
