@@ -73,9 +73,7 @@ func (s *shard) Retire(k *slots.Hook, h, seen uint64) {
 }
 
 func (s *shard) retireMoved(k *slots.Hook, h, seen uint64) {
-	if s.arena.Reset != nil {
-		s.arena.Table.MarkMoved(slots.Low(h))
-	}
+	s.arena.Table.MarkMoved(slots.Low(h))
 	s.retire(k, h, seen)
 }
 

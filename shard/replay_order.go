@@ -248,7 +248,7 @@ func (r *recorder) places(i, n uint32, latest *uint64) (l places) {
 		}
 		word := t.At(i).Word.Load()
 		p := place{index: uint64(i), generation: uint64(r.arena.Table.GenerationOf(i, word))}
-		if latest != nil && r.arena.stampPerSlot {
+		if latest != nil {
 			p.age = r.now - r.arena.Table.StampOf(i, *latest)
 		}
 		r.ok = r.ok && !slots.IsLive(word)

@@ -218,9 +218,7 @@ func (l *lister) stamps(o *order) {
 	}
 	for _, list := range o.removed() {
 		for _, p := range list.slots {
-			if l.arena.stampPerSlot {
-				ages[p.age] = true
-			}
+			ages[p.age] = true
 		}
 	}
 	d := l.arena.Domain
@@ -243,12 +241,8 @@ func (l *lister) restore(o *order) {
 	defer s.unlock()
 	for _, list := range o.removed() {
 		for _, p := range list.slots {
-			if a.stampPerSlot {
-				a.Table.SetStamp(uint32(p.index), l.stamp[p.age])
-			}
-			if a.Reset != nil {
-				a.Table.MarkMoved(uint32(p.index)) // its value is not in the snapshot
-			}
+			a.Table.SetStamp(uint32(p.index), l.stamp[p.age])
+			a.Table.MarkMoved(uint32(p.index)) // its value is not in the snapshot
 		}
 	}
 	if c := l.chain(&o.free); c.N > 0 {

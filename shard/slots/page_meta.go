@@ -110,10 +110,11 @@ func (t *Table) newPage(first, n uint32) (page unsafe.Pointer, m *PageMeta) {
 	return page, m
 }
 
-// SetStamp gives slot i, which the caller owns, a stamp.
+// SetStamp gives slot i, which the caller owns, a stamp. Where slots have none, it does nothing.
 func (t *Table) SetStamp(i uint32, stamp uint64) {
-	m, j := t.Pages().Meta(i)
-	m.stamps[j] = uint32(stamp)
+	if m, j := t.Pages().Meta(i); uint(j) < uint(len(m.stamps)) {
+		m.stamps[j] = uint32(stamp)
+	}
 }
 
 // SetStamps is SetStamp for the slots of a chain.
@@ -127,19 +128,22 @@ func (t *Table) SetStamps(c *Chain, stamp uint64) {
 
 // StampOf returns the stamp of slot i, which the caller owns, or more. now is a value of E
 // after the removal. A stamp has 32 bits, to save memory. If the epoch has advanced 2^32 times
-// since, the slot seems to be removed later than it was, and may wait for longer.
+// since, the slot seems to be removed later than it was, and may wait for longer. Where slots have none, it is now.
 func (t *Table) StampOf(i uint32, now uint64) uint64 {
-	m, j := t.Pages().Meta(i)
-	return now - uint64(uint32(now)-m.stamps[j])
+	if m, j := t.Pages().Meta(i); uint(j) < uint(len(m.stamps)) {
+		return now - uint64(uint32(now)-m.stamps[j])
+	}
+	return now
 }
 
 // MarkMoved notes that the value of slot i was moved out. Reclaiming then zeroes the slot, and
 // Reset never sees a value that another owns. The slot's owner calls it before it retires the
-// slot. The operation is atomic because the bits of a word belong to different owners. There
-// must be a Reset.
+// slot. The operation is atomic because the bits of a word belong to different owners. Without a
+// Reset, which zeroes each slot anyway, it does nothing.
 func (t *Table) MarkMoved(i uint32) {
-	m, j := t.Pages().Meta(i)
-	m.moved[j/32].Or(1 << (j % 32))
+	if m, j := t.Pages().Meta(i); uint(j/32) < uint(len(m.moved)) {
+		m.moved[j/32].Or(1 << (j % 32))
+	}
 }
 
 // UnmarkMoved clears the mark of slot i and returns whether it was set. There must be a Reset.
