@@ -31,7 +31,7 @@ type backlog struct {
 	seals uint64 // how many there were
 	floor uint64 // what comes into limbo from now on has at least that stamp
 
-	frontier epoch.Frontier // which stamps have passed
+	epoch.Frontier // which stamps have passed
 
 	inResets uint32   // slots in Resets
 	runs     []uint64 // for each run of Resets that is under way, its batch's number
@@ -41,7 +41,7 @@ type backlog struct {
 func (b *backlog) init(a *Arena) {
 	b.arena = a
 	b.waiting.init(a)
-	b.frontier.Init(a.Domain, a.Replays)
+	b.Frontier.Init(a.Domain, a.Replays)
 	b.runs = make([]uint64, 0, a.room().runs)
 }
 
@@ -64,7 +64,7 @@ func (b *backlog) sealLimbo(s *shard) {
 		return
 	}
 	if w := b.take(s); w.Body.N > 0 {
-		b.frontier.Mix()
+		b.Mix()
 		b.waits += w.Body.N
 		b.waiting.put(w.Stamp, &w.Body)
 	}
@@ -100,7 +100,7 @@ func (b *backlog) takeAll(list *slots.Limbo, floor uint64) (w slots.Stamped[batc
 		floor = w.Stamp
 	}
 	b.seals++
-	b.frontier.Pay(int(n) * 2 * cellsPaid) // removals pay for scans
+	b.Pay(int(n) * 2 * cellsPaid) // removals pay for scans
 	w.Body.First, w.Body.N = uint64(first), n
 	w.Body.leastStamp, w.Body.number = floor, b.seals
 	return w
@@ -108,7 +108,7 @@ func (b *backlog) takeAll(list *slots.Limbo, floor uint64) (w slots.Stamped[batc
 
 // add makes a batch wait, of which the last scan may not speak.
 func (b *backlog) add(stamp uint64, c *batch) {
-	b.frontier.Mix()
+	b.Mix()
 	b.waits += c.N
 	b.waiting.append(stamp, c)
 }
@@ -123,52 +123,23 @@ const (
 // take a hundred times as long as the insertion does. It returns what a scan costs, or 0 if none is paid for
 // until now. An insertion that would be refused scans whatever it costs.
 func (b *backlog) pay(s, target *shard) (price int) {
-	price = max(b.frontier.Price(), 1)
+	price = max(b.Price(), 1)
 	if target == nil || price <= freeCells {
-		b.frontier.PayUpTo(2 * price)
+		b.PayUpTo(2 * price)
 		return price
 	}
 	if target == s {
-		b.frontier.Pay(cellsASlot)
+		b.Pay(cellsASlot)
 	}
-	if b.frontier.Affords(int(s.removed()) * 2 * cellsPaid) {
+	if b.Affords(int(s.removed()) * 2 * cellsPaid) {
 		return price
 	}
 	return 0
 }
 
-// oldest returns an epoch: what waits with a stamp below it has passed. It scans for that if the scan was
-// paid for, and may tell more, and reports whether it did.
-func (b *backlog) oldest() (oldest uint64, scanned bool) { return b.frontier.Oldest(b.firstStamp()) }
-
-// oldestFor is oldest for what was just taken.
-func (b *backlog) oldestFor(stamp uint64) (oldest uint64) {
-	b.frontier.Mix()
-	oldest, _ = b.frontier.Oldest(stamp)
-	return oldest
-}
-
-// known is oldest by the last scan.
-func (b *backlog) known() uint64 { return b.frontier.Known() }
-
-// learn gives the backlog what a scan has found that was made after its last seal.
-func (b *backlog) learn(pins epoch.Pins) { b.frontier.Learn(pins) }
-
-// learnMixed gives the backlog what a scan has found that may not speak of all that waits. It returns an
-// epoch: what waits with a stamp below it has passed.
-func (b *backlog) learnMixed(pins epoch.Pins) (oldest uint64) {
-	b.frontier.Learn(pins)
-	b.frontier.Mix()
-	return b.known()
-}
-
-// firstStamp returns the stamp of the batch that passes first.
-func (b *backlog) firstStamp() uint64 {
-	if first := b.waiting.Oldest(); first != nil {
-		return first.Stamp
-	}
-	return epoch.NoPin
-}
+// oldest returns an epoch: what waits, as something must, has passed if its stamp is below that. It scans if the scan
+// was paid for, and may tell more, and reports whether it did.
+func (b *backlog) oldest() (oldest uint64, scanned bool) { return b.Oldest(b.waiting.Oldest().Stamp) }
 
 // divide makes batches of what has passed, if the oldest guard has that epoch, although its batch has not.
 func (b *backlog) divide(oldest uint64) {
@@ -246,12 +217,12 @@ func (b *backlog) delayed(pins epoch.Pins) (n uint32, least uint64) {
 // record notes in o what an order has of the backlog, and restore puts it back, in a new arena.
 func (b *backlog) record(r *recorder, o *order) {
 	o.seals, o.floorAge = b.seals, r.now-b.floor
-	o.account.record(r, b.frontier.Findings())
+	o.account.record(r, b.Findings())
 	b.waiting.record(r, o)
 }
 
 func (b *backlog) restore(l *lister, o *order) {
 	b.seals, b.floor = o.seals, l.stamp[o.floorAge]
-	b.frontier.Restore(o.account.findings(l))
+	b.Frontier.Restore(o.account.findings(l))
 	b.waits = b.waiting.restore(l, o)
 }

@@ -128,10 +128,7 @@ func (l *batches) joinNeighbours() {
 // findLast visits each slot of c, if nobody has. Then c's end is known, and a queue's batch is turned: what was cut
 // has an end and may be in limbo's order.
 func (l *batches) findLast(c *batch) {
-	switch {
-	case l.arena.FIFO:
-		l.turn(c)
-	case c.Last == nil:
+	if l.turn(c); c.Last == nil {
 		c.FindLast(&l.arena.Table)
 	}
 }

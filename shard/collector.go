@@ -43,14 +43,16 @@ func (a *Arena) ClearExpired() {
 	}
 }
 
-// runByAndUnlock is a round in s by a scan that began in a later epoch than earlier seals. What could not be
-// sealed before is sealed at the end, so that later guards do not delay it. It reports whether another
-// round would move more at once.
+// runByAndUnlock is a round in s by a scan that began in a later epoch than earlier seals, and that may not speak of
+// what others have sealed since. What could not be sealed before is sealed at the end, so that later guards do not
+// delay it. It reports whether another round would move more at once.
 func (r *round) runByAndUnlock(s *shard, pins epoch.Pins) (unfinished bool) {
 	defer s.unlock()
 	b := &s.backlog
 	r.begin(s, nil)
-	r.releaseBelow(b.learnMixed(pins))
+	b.Learn(pins)
+	b.Mix()
+	r.release(b.Known())
 	if !r.unfinished {
 		b.seal(s)
 	}

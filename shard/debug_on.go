@@ -96,7 +96,7 @@ func reclaimAtOnce(a *Arena) {
 
 // reclaimsAtOnce reports whether an insertion reclaims what waits here before it looks for a slot. Then it need not do so again.
 func (b *backlog) reclaimsAtOnce() bool {
-	return b.arena.quarantine.isOpen() && b.frontier.Price() <= freeCells
+	return b.arena.quarantine.isOpen() && b.Price() <= freeCells
 }
 
 // reclaimAtOnceAndUnlock is reclaimAndUnlock for no insertion, after a seal, so that what was removed just now passes

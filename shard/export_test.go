@@ -104,8 +104,7 @@ func (s *shard) BacklogBytes() int64 { return s.backlog.bytes() + s.ready.bytes(
 // paid for it.
 func (s *shard) UnpaidRound() {
 	s.lock()
-	var r round
-	r.reclaimAndUnlock(s, s.next(1))
+	s.reclaimAndUnlock(s.next(1))
 }
 
 // Round is one round of reclaiming, with its Resets. It returns how many slots it visited.
@@ -115,7 +114,8 @@ func (s *shard) Round(target *shard) (visits int, unfinished bool) {
 		s.backlog.seal(s)
 	}
 	var r round
-	r.reclaimAndUnlock(s, target)
+	r.reclaim(s, target)
+	s.unlock()
 	if r.resets.n > 0 {
 		r.resets.call()
 	}

@@ -35,7 +35,7 @@ type holds struct {
 	// refs is how many there are.
 	//
 	//	writers  raise and Drop, before and after the slot's own count
-	//	readers  hasHolds; Count
+	//	readers  recycler, for a reclaimer; Count
 	refs atom.Int64
 
 	// parked is how many removed slots wait for a hold and for nothing else.
@@ -44,9 +44,6 @@ type holds struct {
 	//	readers  refuseLocked; Count
 	parked atom.Int64
 }
-
-// hasHolds reports whether any slot is held, so that each slot of a batch must be asked.
-func (h *holds) hasHolds() bool { return h.refs.Load() != 0 } // observes (P7)
 
 // Refs returns how many holds there are.
 func (h *holds) Refs() int { return int(h.refs.Load()) }

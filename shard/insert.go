@@ -153,7 +153,7 @@ func (s *shard) claimUnlocked() (*slots.Hook, uint64) {
 // came free, if there is one.
 func (s *shard) reclaimFrom(o *shard, n int) (*slots.Hook, uint64) {
 	waiting, ready := o.pending()
-	if ready == 0 && (waiting < n || o.backlog.reclaimsAtOnce()) || !o.tryLock() {
+	if ready == 0 && (waiting < n || slots.Poisons && o.backlog.reclaimsAtOnce()) || !o.tryLock() {
 		return nil, 0
 	}
 	o.reclaimAndUnlock(s)

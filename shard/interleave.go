@@ -79,7 +79,7 @@ func (a *Arena) ShardsMade() (n int, lock unsafe.Pointer) {
 func (a *Arena) NotReplaying() {
 	a.Replays = false
 	for _, s := range a.shards() {
-		s.backlog.frontier.Init(a.Domain, false)
+		s.backlog.Frontier.Init(a.Domain, false)
 	}
 }
 

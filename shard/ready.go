@@ -16,16 +16,16 @@ type ready struct {
 // init makes room for n chains.
 func (r *ready) init(n int) { r.chains = make([]slots.Chain, 0, n) }
 
-// empty reports whether no slot is ready.
-func (r *ready) empty() bool { return len(r.chains) == 0 }
-
 // full reports whether no other chain can be made ready.
 func (r *ready) full() bool { return len(r.chains) >= readyMost }
 
-// refill gives an empty freelist what is ready, of which there is some: of a queue all, of a stack what
-// was removed last. It reports whether it did.
+// refill gives an empty freelist what is ready, if there is some: of a queue all, of a stack what was
+// removed last. It reports whether it did.
 func (r *ready) refill(free *slots.Stack) bool {
 	k := len(r.chains) - 1
+	if k < 0 {
+		return false
+	}
 	c := &r.chains[k]
 	if !free.Splice(c) {
 		return false

@@ -2,7 +2,6 @@ package shard
 
 import (
 	"coatcheck/epoch"
-	"coatcheck/internal/cost"
 	"coatcheck/shard/slots"
 )
 
@@ -26,34 +25,12 @@ import (
 // make the longest Insert longer.
 const reclaimMost = 4 * slots.Batch
 
-// tryLock is lock that fails if another goroutine has the lock.
-func (s *shard) tryLock() bool {
-	if !s.mu.TryLock() {
-		return false
-	}
-	cost.Lock()
-	return true
-}
-
-// lock begins a time in which the caller owns the backlog, and may fill lists (I9).
-func (s *shard) lock() {
-	cost.Lock()
-	s.mu.Lock()
-}
-
-// unlock publishes how many slots wait and how many are ready, and unlocks.
-func (s *shard) unlock() {
-	if kept := slots.Pack(s.backlog.size(), s.ready.size()); kept != s.kept.Load() {
-		s.kept.Store(kept)
-	}
-	s.mu.Unlock()
-}
-
 // reclaimAndUnlock makes a round for target, and runs the Resets that it has found. It reports whether
 // another one would move more at once.
 func (s *shard) reclaimAndUnlock(target *shard) (unfinished bool) {
 	var r round
-	r.reclaimAndUnlock(s, target)
+	r.reclaim(s, target)
+	s.unlock()
 	if r.resets.n > 0 {
 		r.resets.call()
 	}
@@ -63,16 +40,32 @@ func (s *shard) reclaimAndUnlock(target *shard) (unfinished bool) {
 // refill gives an empty freelist what is ready in s. It reports whether it did. A queue's freelist
 // stays empty until all slots have been used.
 func (s *shard) refill(target *shard) bool {
-	return !s.ready.empty() && s.unworn.Load() == 0 && s.ready.refill(&s.recipient(target).free)
+	if target = s.recipient(target); target == nil {
+		target = s
+	}
+	return s.unworn.Load() == 0 && s.ready.refill(&target.free)
 }
 
-// recipient returns the shard whose freelist gets what is reclaimed in o for target, if that is not
-// nil.
+// recipient returns the shard whose freelist gets what is reclaimed in o for target: what was removed in a queue goes
+// to its end. It returns nil if slots go to their homes, since target is nil.
 func (o *shard) recipient(target *shard) *shard {
-	if o.fifo || target == nil {
+	if o.fifo {
 		return o
 	}
 	return target
+}
+
+// put gives slots to insertions: on top of a stack, or behind what a queue has ready. The caller holds the lock of
+// the shard from which they come.
+func (s *shard) put(c *slots.Chain) {
+	switch {
+	case c.N == 0:
+	case s.fifo:
+		s.ready.keepLast(c)
+		s.refill(nil)
+	default:
+		s.free.Push(c)
+	}
 }
 
 // round is one round of reclaiming. It has some 220 bytes, and so its caller makes it.
@@ -89,11 +82,6 @@ type round struct {
 	visits     int
 }
 
-func (r *round) reclaimAndUnlock(s, target *shard) {
-	defer s.unlock()
-	r.reclaim(s, target)
-}
-
 // reclaim moves slots from limbo to the freelist of target, or of their home if target is nil; under FIFO, to the
 // shard's own. The caller holds the lock of s, and runs r.resets without it. Removed slots pay for scans, and so
 // does the call.
@@ -108,7 +96,7 @@ func (r *round) reclaim(s, target *shard) {
 	price := b.pay(s, target)
 	r.begin(s, target)
 	if b.size() > 0 && target != nil {
-		if r.release(b.known()); r.moved {
+		if r.release(b.Known()); r.moved {
 			return
 		}
 	}
@@ -123,7 +111,7 @@ func (r *round) reclaim(s, target *shard) {
 	if scanned {
 		r.limit = max(r.limit, price)
 	}
-	r.releaseBelow(oldest)
+	r.release(oldest)
 }
 
 // passAsItIs passes what was removed, and makes what is left wait. Mostly nothing waits, and all has passed.
@@ -135,7 +123,7 @@ func (r *round) passAsItIs() {
 	if a.FIFO || a.Reset != nil || s.late.Size() > 0 {
 		if b.seal(s) {
 			oldest, _ := b.oldest()
-			r.releaseBelow(oldest)
+			r.release(oldest)
 		}
 		return
 	}
@@ -143,7 +131,8 @@ func (r *round) passAsItIs() {
 	if w.Body.N == 0 {
 		return
 	}
-	oldest := b.oldestFor(w.Stamp) // after it was taken: the scan speaks of what was unlinked before
+	b.Mix()
+	oldest, _ := b.Oldest(w.Stamp) // after it was taken: the scan speaks of what was unlinked before
 	if w.Stamp < oldest {
 		r.recycler = a.recycler() // observes (P7)
 		r.pass(&w.Body.Chain)
@@ -151,7 +140,7 @@ func (r *round) passAsItIs() {
 	}
 	if w.Body.N > 0 {
 		b.add(w.Stamp, &w.Body)
-		r.releaseBelow(oldest)
+		r.release(oldest)
 	}
 }
 
@@ -161,7 +150,7 @@ func (r *round) passAsItIs() {
 func (r *round) refuse(s, target *shard, pins epoch.Pins) {
 	s.unworn.Store(0) // the arena has no slot that was never used, or may not make it
 	r.begin(s, target)
-	s.backlog.learn(pins)
+	s.backlog.Learn(pins)
 	s.backlog.divide(pins.Oldest)
 	r.release(pins.Oldest)
 }
@@ -171,18 +160,13 @@ func (r *round) begin(s, target *shard) {
 	r.moved = s.refill(target)
 }
 
-// releaseBelow is release. A round for no insertion, which reclaims all that has passed, also cuts it off batches
-// that have not.
-func (r *round) releaseBelow(oldest uint64) {
-	if r.target == nil {
-		r.source.backlog.divide(oldest)
-	}
-	r.release(oldest)
-}
-
-// release moves the batches that have passed, if the oldest guard has that epoch.
+// release moves the batches that have passed, if the oldest guard has that epoch. A round for no insertion, which
+// reclaims all that has passed, also cuts it off batches that have not.
 func (r *round) release(oldest uint64) {
 	a, b := r.source.arena, &r.source.backlog
+	if r.target == nil {
+		b.divide(oldest)
+	}
 	r.recycler = a.recycler() // observes (P7)
 	for r.resets.n == 0 {
 		passed := b.step(oldest)
@@ -278,13 +262,10 @@ type delivery struct {
 // send decides which shard gets the slots, of which i is the first: target, or their home. The
 // first call decides for all.
 func (d *delivery) send(target *shard, i uint32) {
-	switch {
-	case d.homeShard != nil:
-	case d.source.fifo:
-		d.homeShard = d.source
-	case target != nil:
-		d.homeShard = target
-	default:
+	if d.homeShard != nil {
+		return
+	}
+	if d.homeShard = d.source.recipient(target); d.homeShard == nil {
 		d.homeShard = d.source.home(i)
 		d.sorts = d.homeShard != d.source
 	}
@@ -299,22 +280,16 @@ func (d *delivery) add(slot *slots.Hook, i uint32, word uint64) {
 	}
 }
 
-// deliver publishes what was gathered to the freelists. Slots for a queue come behind those that
-// are ready. The caller holds the lock of source.
+// deliver publishes what was gathered. The caller holds the lock of source.
 func (d *delivery) deliver() {
 	s := d.source
 	if slots.Poisons {
 		s.arena.quarantine.exchange(&d.home, &s.arena.Table)
 		s.arena.quarantine.exchange(&d.otherHome, &s.arena.Table)
 	}
-	switch {
-	case d.home.N+d.otherHome.N == 0:
-	case s.fifo:
-		s.ready.keepLast(&d.home)
-		s.refill(nil)
-	default:
-		d.homeShard.free.Push(&d.home)
-		s.free.Push(&d.otherHome)
+	if d.home.N+d.otherHome.N > 0 {
+		d.homeShard.put(&d.home)
+		s.put(&d.otherHome)
 	}
 	d.home, d.otherHome = slots.Chain{}, slots.Chain{}
 }

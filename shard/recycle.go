@@ -16,7 +16,7 @@ type recycler struct {
 }
 
 // recycler returns one for slots that were unlinked before.
-func (a *Arena) recycler() recycler { return recycler{a, a.hasHolds()} } // observes (P7)
+func (a *Arena) recycler() recycler { return recycler{a, a.refs.Load() != 0} } // observes (P7)
 
 // keepsAll reports whether each slot has another life, and none is held.
 func (c *recycler) keepsAll() bool {
@@ -35,14 +35,14 @@ func (c *recycler) renewsNone() bool { return !slots.Poisons && c.arena.Plain() 
 // slot makes a slot ready for its next life. It returns its word, and reports false if the slot has no
 // other life, or is held. There is no Reset.
 func (c *recycler) slot(slot *slots.Hook, i uint32, word uint64) (now uint64, ok bool) {
-	now, owned, reusable := c.next(slot, i, word)
-	switch {
-	case owned && reusable:
-		c.renew(slot, i)
-	case owned:
+	now, owned, ok := c.next(slot, i, word)
+	if owned && (c.arena.Pointers || !ok) {
 		c.arena.Clear(slot)
 	}
-	return now, owned && reusable
+	if slots.Poisons && ok {
+		c.arena.Table.MarkVacant(slot, i)
+	}
+	return now, ok
 }
 
 // bag is slot for those of a magazine's bag. It returns those that are ready, in the same array.
@@ -93,16 +93,6 @@ func (c *recycler) reset(slot *slots.Hook, i uint32, reusable bool) {
 	}()
 	a.Reset(slot)
 	returned = true
-}
-
-// renew makes the value of a slot that has another life ready for it. There is no Reset.
-func (c *recycler) renew(slot *slots.Hook, i uint32) {
-	if c.arena.Pointers {
-		c.arena.Clear(slot)
-	}
-	if slots.Poisons {
-		c.arena.Table.MarkVacant(slot, i)
-	}
 }
 
 // next reports whether a slot is the caller's, or else parked, and whether it has another life. If it

@@ -6,6 +6,7 @@ import (
 
 	"coatcheck/epoch"
 	"coatcheck/internal/atom"
+	"coatcheck/internal/cost"
 	"coatcheck/shard/slots"
 )
 
@@ -86,6 +87,29 @@ func newShard(a *Arena, number int) *shard {
 		s.unworn.Store(1)
 	}
 	return s
+}
+
+// tryLock is lock that fails if another goroutine has the lock.
+func (s *shard) tryLock() bool {
+	if !s.mu.TryLock() {
+		return false
+	}
+	cost.Lock()
+	return true
+}
+
+// lock begins a time in which the caller owns the backlog, and may fill lists (I9).
+func (s *shard) lock() {
+	cost.Lock()
+	s.mu.Lock()
+}
+
+// unlock publishes how many slots wait and how many are ready, and unlocks.
+func (s *shard) unlock() {
+	if kept := slots.Pack(s.backlog.size(), s.ready.size()); kept != s.kept.Load() {
+		s.kept.Store(kept)
+	}
+	s.mu.Unlock()
 }
 
 // pending returns about how many slots wait for their grace period, and about how many have

@@ -296,11 +296,7 @@ func (r *Restorer) FillFreelists(c Census) {
 			}
 		}
 		s.lock()
-		if a.FIFO && list.N > 0 {
-			s.ready.keepLast(&list) // those that were never used come first
-		} else {
-			s.free.Push(&list)
-		}
+		s.put(&list) // of a queue, those that were never used come first
 		s.unlock()
 	}
 	a.Preallocate()

@@ -94,10 +94,7 @@ func (t *trimmer) giveBackQueues(list shards) {
 		list[0].unworn.Store(1)
 	}
 	for k, s := range list {
-		if c := &t.queues[k]; c.N > 0 {
-			s.ready.keepLast(c)
-			s.refill(nil)
-		}
+		s.put(&t.queues[k])
 	}
 }
 

@@ -77,7 +77,7 @@ var state = map[string]string{
 		waits    derived  from the lists
 		seals    replays  seals
 		floor    replays  floorAge
-		frontier replays  account
+		epoch.Frontier replays  account
 		inResets own      no Reset is under way in a new pool
 		runs     own      as inResets`,
 	"shard/slots.Table": `
