@@ -7,14 +7,13 @@ import (
 	"coatcheck/pool"
 )
 
-// An Apply takes what its buffers hold, makes the insertions live, and then does the
-// removals. Meanwhile goroutines may record, other Applys may run, and an OnRemove that a
-// removal calls may record or apply. A removal must not be done before the insertion of
-// its value: it would find nothing, and the value would stay. Two rules prevent
-// that.
+// An Apply takes the commands of its buffers, makes the insertions live, and then does the removals.
+// Meanwhile goroutines may record, other Applys may run, and an OnRemove that a removal calls may record
+// or apply. A removal must not be done before the insertion of its value: it would find nothing, and the
+// value would stay. Two rules prevent that.
 //
-// The cut. Commands are taken with the mu of all buffers held. If they were taken one
-// buffer after the other, there would be a gap:
+// The cut. An Apply takes the commands while it holds the mu of all buffers. If it took those of one buffer
+// after the other, a removal could overtake its insertion:
 //
 //	Apply(a, b)               another goroutine
 //	takes a
@@ -22,38 +21,37 @@ import (
 //	                          b.Remove(h)
 //	takes b: Remove(h) and nothing to be removed
 //
-// With all of them held, a call that records in a after the cut returns after it, and a
-// Remove that follows that call is not in the cut either. So a cut that has a Remove has
-// the Insert before it, or an earlier cut of that buffer has.
+// With the mu of both held, a call that records in a after the cut also returns after it, and so a Remove
+// that follows that call is not in the cut either. So if a cut has a Remove, it has the Insert too, or an
+// earlier cut of that buffer has.
 //
-// The earlier cut. Its Apply may not have reached the insertion when a second Apply does
-// the removal. Therefore an Apply holds applying, of all its buffers, from before its cut
-// until its insertions are live. A later cut of any of these buffers, and everything that
-// follows from it, comes after that.
+// The earlier cut. When a second Apply does the removal, the Apply of the earlier cut may not have reached
+// the insertion. So an Apply holds the lock applying of all its buffers from before its cut until its
+// insertions are live. A later cut of any of these buffers, and all that follows from it, comes after that.
 //
-// Both locks are taken in the order of the buffers' numbers, each once, and all applying before any
+// An Apply takes both locks of each buffer in the order of the buffers' numbers, and all applying before any
 // mu. So Applys that are given the same buffers in different orders do not deadlock. No user code
 // runs under mu, and only the pool's OnInsert under applying: it may record, but an Apply there would
 // wait for itself. The removals, which may call OnRemove, and the functions run under no lock.
-// A tempting simplification is to hold applying to the end, so that frames never overlap; then an OnRemove
+// It would be simpler to hold applying to the end, so that frames never overlap. But then an OnRemove
 // that applies would wait for itself too.
 //
 // If an OnInsert does not return, the insertions behind it are recorded again, with all removals, before
 // applying is unlocked. So no removal overtakes its insertion that way either.
 
-// taken is the commands taken from one Buffer.
+// taken has the commands that an Apply has taken from one Buffer.
 //
-// It counts what is done of each list, so a panic of an event or a function repeats nothing.
+// It counts what is done of each list. So after a panic of an event or a function nothing is done twice.
 type taken[T any] struct {
-	from       *Buffer[T]
+	buffer     *Buffer[T]
 	insertions []*pool.Reservation[T]
 	removals   []pool.Handle[T]
 	functions  []function
 
-	live   int // insertions that were made, or whose OnInsert did not return
-	done   int // removals that were made
-	batch  int // the removals up to here are in a RemoveBatch, if it is more than done
-	called int // functions that were called
+	live    int // how many insertions were made, or have an OnInsert that did not return
+	removed int // how many removals were made
+	batch   int // if it is more than removed, a RemoveBatch has the removals up to here
+	called  int // how many functions were called
 }
 
 // Apply does what is recorded in b, as the function [Apply] does.
@@ -99,6 +97,7 @@ func ApplyFunc[T any](tell func(h pool.Handle[T], v T), buffers ...*Buffer[T]) (
 	return apply(tell, buffers)
 }
 
+// apply does what is recorded in the buffers, and calls tell, unless it is nil, with each value removed.
 func apply[T any](tell func(pool.Handle[T], T), buffers []*Buffer[T]) (inserted, removed int) {
 	idle := true
 	for _, b := range buffers {
@@ -118,12 +117,12 @@ func apply[T any](tell func(pool.Handle[T], T), buffers []*Buffer[T]) (inserted,
 	inserted = f.commitAndUnlock(locked)
 	removed = f.remove(tell)
 	for _, t := range f {
-		t.from.recycle(t)
+		t.buffer.recycle(t)
 	}
 	return inserted, removed
 }
 
-// frame is the commands that one Apply has taken, in the order of the buffers given.
+// frame has the commands that one Apply has taken, in the order of the buffers given.
 type frame[T any] []taken[T]
 
 // cut takes all commands of all buffers at one moment.
@@ -142,7 +141,7 @@ func cut[T any](buffers, locked []*Buffer[T]) frame[T] {
 }
 
 // commitAndUnlock makes the insertions live, and unlocks applying of the buffers. It returns how many
-// there were. An OnInsert may panic.
+// insertions there were. If an OnInsert panics, what was not done is recorded again.
 func (f frame[T]) commitAndUnlock(locked []*Buffer[T]) (n int) {
 	k := 0
 	defer func() {
@@ -167,16 +166,16 @@ func (f frame[T]) commitAndUnlock(locked []*Buffer[T]) (n int) {
 func (b *Buffer[T]) take() taken[T] {
 	b.taken++
 	return taken[T]{
-		from:       b,
+		buffer:     b,
 		insertions: take(&b.insertions, &b.spare.insertions),
 		removals:   take(&b.removals, &b.spare.removals),
 		functions:  take(&b.functions, &b.spare.functions),
 	}
 }
 
-// recycle returns the memory of lists that were taken.
+// recycle gives the memory of lists that were taken back to the Buffer.
 func (b *Buffer[T]) recycle(t taken[T]) {
-	clear(t.insertions) // settled: must not be kept alive
+	clear(t.insertions) // committed or canceled: must not be kept alive
 	clear(t.functions)
 	b.mu.Lock()
 	reuse(&b.insertions, &b.spare.insertions, t.insertions)
@@ -189,7 +188,7 @@ func (b *Buffer[T]) recycle(t taken[T]) {
 	b.mu.Unlock()
 }
 
-// take returns what is recorded and leaves an empty list.
+// take returns a list of what is recorded, and leaves an empty one.
 func take[E any](recorded, spare *[]E) []E {
 	if len(*recorded) == 0 {
 		return nil
@@ -199,9 +198,9 @@ func take[E any](recorded, spare *[]E) []E {
 	return list
 }
 
-// reuse keeps the memory of a list that was taken. If nothing was recorded meanwhile it
-// is used at once, so frames that do not overlap need one list; otherwise the next frame
-// uses it. Of more than two lists it drops the smallest.
+// reuse keeps the memory of a list that was taken. If nothing was recorded meanwhile, the next command goes
+// there, so frames that do not overlap need one list. Otherwise the next frame gets it. If there are more
+// than two lists, reuse drops the smallest.
 func reuse[E any](recorded, spare *[]E, list []E) {
 	list = list[:0]
 	if len(*recorded) == 0 && cap(*recorded) < cap(list) {

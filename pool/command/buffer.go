@@ -17,15 +17,14 @@ import (
 // [New] returns a Buffer; a zero Buffer panics, and so does a copy. A Buffer in a value of its
 // own pool is not dropped before the pool.
 type Buffer[T any] struct {
-	// mu guards the fields down to lists, and the spare ones. While it is held no user
-	// code runs, and no lock is waited for but the mu of other buffers, in the order of
-	// their numbers.
+	// mu guards the fields down to lists, and spare. Its holder runs no user code. The only locks that it
+	// waits for are the mu of other buffers, in the order of their numbers.
 	mu   atom.Mutex
 	self *Buffer[T] // this Buffer, unless it is zero or a copy
 	pool *pool.Pool[T]
 
-	// busy is 0 if nothing is recorded and all that was taken is live, so that Apply and Discard have
-	// nothing to do and nothing to wait for.
+	// busy is 0 if no command waits, and all that were taken are done: then Apply and Discard have nothing to
+	// do and nothing to wait for.
 	//
 	//	writers  recorders and recycle, under mu
 	//	readers  Apply and Discard
@@ -34,11 +33,11 @@ type Buffer[T any] struct {
 	//
 	// After a panic of an Apply or a Discard it stays 1, and the locks are taken each time.
 	busy  atom.Uint32
-	taken int // Applys that have taken commands and not recycled their lists
+	taken int // how many Applys have taken commands and not recycled their lists yet
 	lists[T]
 
-	// The following fields are used once a frame. They also keep the words that recorders
-	// write away from the next Buffer in memory, which another goroutine may use.
+	// A frame uses the following fields once. They lie between the words that recorders write and the next
+	// Buffer in memory, which another goroutine may use.
 
 	spare lists[T] // empty, with memory for the next frame
 
@@ -50,19 +49,17 @@ type Buffer[T any] struct {
 	number uint64
 }
 
-// lists are the commands of a Buffer.
-//
-// An insertion is a Reservation, so a dropped Buffer loses no slot.
+// lists has the commands of a Buffer. An insertion is a Reservation, so a dropped Buffer loses no slot.
 type lists[T any] struct {
 	insertions []*pool.Reservation[T]
 	removals   []pool.Handle[T]
 	functions  []function
 }
 
-// function is a function that was given to Do when so many removals were recorded.
+// function is a function that Do has recorded.
 type function struct {
-	call   func()
-	behind int
+	call     func()
+	removals int // how many removals were recorded before it
 }
 
 // numbered counts Buffers, of all types and pools.
@@ -123,8 +120,8 @@ func (b *Buffer[T]) InsertFunc(init func(h pool.Handle[T], v *T)) (pool.Handle[T
 	return r.Handle(), nil
 }
 
-// record adds an insertion. r is new, and only an Apply or a Discard of this Buffer
-// settles it.
+// record records an insertion. r is new, and only an Apply or a Discard of this Buffer will commit or cancel
+// it.
 func (b *Buffer[T]) record(r *pool.Reservation[T]) {
 	b.mu.Lock()
 	b.wait()
@@ -132,7 +129,7 @@ func (b *Buffer[T]) record(r *pool.Reservation[T]) {
 	b.mu.Unlock()
 }
 
-// wait notes that a command waits. The caller holds mu.
+// wait notes that a command will wait. The caller holds mu.
 func (b *Buffer[T]) wait() {
 	if b.busy.Load() == 0 {
 		b.busy.Store(1)

@@ -21,7 +21,7 @@ func Recorded[T any](b *Buffer[T]) (insertions, removals int) {
 // Waiting returns the removals that wait in b, and behind how many of them its functions do.
 func Waiting[T any](b *Buffer[T]) (removals []pool.Handle[T], behind []int) {
 	for _, f := range b.functions {
-		behind = append(behind, f.behind)
+		behind = append(behind, f.removals)
 	}
 	return slices.Clone(b.removals), behind
 }

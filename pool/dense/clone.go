@@ -26,7 +26,7 @@ import (
 // pool.ErrFull if values exceed Capacity. Clone makes some ten allocations, however many values there are; the clone
 // has no spare room.
 func (s *Store[T]) Clone(opts *Options[T], copy func(dst, src *T)) (*Store[T], error) {
-	c, err := build(opts, leastChunk(sizeOf[T]()), pool.MaxCapacity)
+	c, err := build(opts, firstChunkBits(sizeOf[T]()), pool.MaxCapacity)
 	if err != nil {
 		return nil, err
 	}
@@ -72,25 +72,25 @@ func (s *Store[T]) cloneTo(c *Store[T], copyValue func(dst, src *T)) error {
 	if c.options.Origin == 0 {
 		l.beginLine()
 	} else {
-		c.most, c.line = s.most, s.line.clone()
+		c.slotLimit, c.line = s.slotLimit, s.line.clone()
 	}
 	l.finish()
 	return nil
 }
 
-// markPassedOver marks a waiting slot that never had a value, as load does.
+// markPassedOver gives a waiting slot that never had a value the generation that load gives it.
 func (l *loader[T]) markPassedOver(index uint32) {
 	if sl := &l.room.slots[index]; sl.generation.Load() == 0 {
-		sl.at = noPosition
+		sl.position = noPosition
 		sl.end(passedOver - 1)
 	}
 }
 
-// copySlots fills dst with the first slots, of the array and then of the chunks.
+// copySlots fills dst with slots: those of the array, and then those of the chunks.
 func (d *room[T]) copySlots(dst []slot) {
 	n := copy(dst, d.slots)
 	for k := 0; n < len(dst); k++ {
-		c := d.slotsBeyond.all[k].Load()
+		c := d.slotChunks.list[k].Load()
 		if c == nil {
 			break // only after a call overlapped a Refresh
 		}
@@ -98,13 +98,13 @@ func (d *room[T]) copySlots(dst []slot) {
 	}
 }
 
-// clone returns a line that goes on as l, which may be nil.
+// clone returns a copy of l, which may be nil.
 func (l *line) clone() *line {
 	if l == nil {
 		return nil
 	}
-	c := &line{most: l.most, live: makeMarks(64 * len(l.live.words))}
-	for i := range l.live.all {
+	c := &line{limit: l.limit, live: makeMarks(64 * len(l.live.words))}
+	for i := range l.live.offsets {
 		c.keep(uint32(i))
 	}
 	return c

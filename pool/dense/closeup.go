@@ -7,30 +7,29 @@ import (
 	"coatcheck/pool/internal/handle"
 )
 
-// closer removes the marked among the first n positions, and moves the others side by
-// side.
+// closer destroys the marked values at the first n positions, and closes the gaps that they leave.
 //
-// It is one pass over the marks. In order, the run of living values between two gaps
-// moves down by the number of dead before it. A run is moved as a block; only the
-// positions in its slots are written one by one. Marks are read 64 at a time, and a run
-// of dead values takes one step.
+// In order, it passes over the marks once. It reads 64 at a time, and dead neighbours take one step. The
+// living values between two gaps move down as a block, by the number of dead ones before them. Only the
+// positions in their slots are written one by one. Without an order, it moves values from the end into
+// the gaps.
 type closer[T any] struct {
 	*room[T]
 	n int
 
-	to      int      // where the next living value goes
-	from    int      // the first position not visited yet
+	dst     int      // the position that the next living value gets
+	src     int      // the first position that was not visited yet
 	gone    int      // how many values have gone
 	spent   int      // how many of their slots are exhausted
-	waiting []uint32 // the slots that wait; see next
+	waiting []uint32 // the slots that wait (waiting.go)
 	line    *line    // or nil
 
-	joined int             // the position from which on values are new in Values
-	moved  *movedValues[T] // notes what goes, moves or joins; or nil
+	joined int             // the values from this position on are new in Values
+	moved  *movedValues[T] // notes what goes, moves or joins; nil if nobody asks
 }
 
-// closeUp removes the marked among the n positions of d, and returns how many values were
-// created and destroyed.
+// closeUp destroys the marked values at the n positions of d, and closes up the others. It returns how
+// many values were created and destroyed in the phase.
 func (s *Store[T]) closeUp(d *room[T], n int) (created, destroyed int) {
 	s.fold()
 	created = max(n-s.alive, 0) // less than 0 only after a call overlapped a Refresh
@@ -46,127 +45,128 @@ func (s *Store[T]) closeUp(d *room[T], n int) (created, destroyed int) {
 		c.inOrder()
 	}
 	d.dead.clear()
-	clear(d.values[c.to:n])             // drops the pointers in them
-	slices.Reverse(c.waiting[s.waits:]) // the first dead one's slot comes first
+	clear(d.values[c.dst:n])            // drops the pointers in them
+	slices.Reverse(c.waiting[s.waits:]) // the slot of the first dead value is the next to be used
 	s.wait(c.waiting)
-	if s.line != nil && s.line.left == 0 {
+	if s.line != nil && s.line.liveCount == 0 {
 		s.line = nil
 	}
 	s.exhausted += c.spent
 	s.bound()
-	s.alive, s.base = c.to, c.to
-	s.tail.Store(uint64(c.to))
+	s.alive, s.base = c.dst, c.dst
+	s.tail.Store(uint64(c.dst))
 	return created, c.gone
 }
 
-// marked returns the marks of word i that are below n. There are none above, unless a
-// Kill overlapped a Refresh and marked a position that is no longer taken.
+// marked returns the marks of word i at positions below n. There are others only if a Kill overlapped a
+// Refresh, and marked a position that is no longer taken.
 func (c *closer[T]) marked(i int, word uint64) uint64 {
-	if over := (i+1)*64 - c.n; over > 0 {
-		word = word << over >> over
+	if excess := (i+1)*64 - c.n; excess > 0 {
+		word = word << excess >> excess
 	}
 	return word
 }
 
-// inOrder closes up in order.
+// inOrder closes the gaps so that the order stays.
 func (c *closer[T]) inOrder() {
-	for i, word := range c.dead.set {
+	for i, word := range c.dead.usedWords {
 		c.closeWord(i*64, c.marked(i, word))
 	}
 	c.move(c.n)
 }
 
-// closeWord closes up at the marks of 64 positions.
+// closeWord closes the gaps among the 64 positions from first on, whose marks are word.
 func (c *closer[T]) closeWord(first int, word uint64) {
-	for at := 0; word != 0; {
+	for bit := 0; word != 0; {
 		skip := bits.TrailingZeros64(word)
-		run := bits.TrailingZeros64(^(word >> skip)) // of dead ones
-		at += skip
-		c.move(first + at)
-		c.leave(first+at, first+at+run)
-		at += run
-		word = word >> skip >> run
-		c.from = first + at
+		length := bits.TrailingZeros64(^(word >> skip)) // how many dead ones follow
+		bit += skip
+		c.move(first + bit)
+		c.leave(first+bit, first+bit+length)
+		bit += length
+		word = word >> skip >> length
+		c.src = first + bit
 	}
 }
 
-// move moves the living from c.from to end down to c.to.
+// move moves the values from c.src on, up to end, down to c.dst. All of them live.
 func (c *closer[T]) move(end int) {
-	to, from := c.to, c.from
-	n := end - from
-	c.to += n
+	dst, src := c.dst, c.src
+	n := end - src
+	c.dst += n
 	if c.moved != nil {
-		c.moved.moveAll(c.handles, from, end, to, c.joined)
+		c.moved.moveAll(c.handles, src, end, dst, c.joined)
 	}
-	if to == from || n <= 0 { // before the first gap, or between adjacent ones
+	if dst == src || n <= 0 { // before the first gap, or between adjacent ones
 		return
 	}
 	values, handles, slots := c.values, c.handles, c.slots
-	if n <= shortRun {
-		for i := from; i < end; i++ {
+	if n <= fewValues {
+		for i := src; i < end; i++ {
 			h := handles[i]
-			values[to], handles[to] = values[i], h
-			place(slots, h.Index(), to)
-			to++
+			values[dst], handles[dst] = values[i], h
+			setPosition(slots, h.Index(), dst)
+			dst++
 		}
 		return
 	}
-	copy(values[to:], values[from:end])
-	copy(handles[to:], handles[from:end])
-	for i, h := range handles[to : to+n] {
-		place(slots, h.Index(), to+i)
+	copy(values[dst:], values[src:end])
+	copy(handles[dst:], handles[src:end])
+	for i, h := range handles[dst : dst+n] {
+		setPosition(slots, h.Index(), dst+i)
 	}
 }
 
-// place tells a slot that its value is at position at. There is no such slot only after a call
-// overlapped a Refresh.
-func place(slots []slot, index uint32, at int) {
+// setPosition stores the position of a slot's value. The slot is missing only if a call overlapped a
+// Refresh.
+func setPosition(slots []slot, index uint32, position int) {
 	if uint(index) < uint(len(slots)) {
-		slots[index].at = uint32(at)
+		slots[index].position = uint32(position)
 	}
 }
 
-// shortRun is about the longest run that moves faster one by one than by copy.
-const shortRun = 8
+// fewValues is about how many values move faster one by one than by copy.
+const fewValues = 8
 
-// fillGaps moves values from the end into the gaps. As many values live at or behind the
-// new end as there are gaps before it.
+// fillGaps moves values from the end into the gaps. Behind the new end as many values live as there are
+// gaps before it.
 func (c *closer[T]) fillGaps() {
-	c.to = c.n
-	for i, word := range c.dead.set {
-		c.to -= bits.OnesCount64(c.marked(i, word))
+	c.dst = c.n
+	for i, word := range c.dead.usedWords {
+		c.dst -= bits.OnesCount64(c.marked(i, word))
 	}
-	c.from = c.to
-	for i, word := range c.dead.set {
+	c.src = c.dst
+	for i, word := range c.dead.usedWords {
 		c.fillWord(i*64, c.marked(i, word))
 	}
-	c.moved.joinAll(c.handles[:c.to], c.joined)
+	c.moved.joinAll(c.handles[:c.dst], c.joined)
 }
 
-// fillWord fills the gaps among 64 positions.
+// fillWord fills the gaps among the 64 positions from first on, whose marks are word.
 func (c *closer[T]) fillWord(first int, word uint64) {
 	values, handles, slots := c.values, c.handles, c.slots
 	for ; word != 0; word &= word - 1 {
 		gap := first + bits.TrailingZeros64(word)
 		c.leave(gap, gap+1)
-		if gap >= c.to {
+		if gap >= c.dst {
 			continue
 		}
-		from := c.dead.nextAbsent(c.from)
-		if from >= c.n {
+		src := c.dead.nextAbsent(c.src)
+		if src >= c.n {
 			return // a Kill overlapped: see marked
 		}
-		c.from = from + 1
-		h := handles[from]
+		c.src = src + 1
+		h := handles[src]
 		if c.moved != nil && gap < c.joined { // joinAll notes the others
-			c.moved.move(h, from, gap, c.joined)
+			c.moved.move(h, src, gap, c.joined)
 		}
-		values[gap], handles[gap] = values[from], h
-		place(slots, h.Index(), gap)
+		values[gap], handles[gap] = values[src], h
+		setPosition(slots, h.Index(), gap)
 	}
 }
 
-// leave ends the slots of the positions from first to end.
+// leave ends the generations of the slots that have the positions from first to end. A slot then waits, or
+// is exhausted.
 func (c *closer[T]) leave(first, end int) {
 	slots, hs := c.slots, c.handles[first:end]
 	if c.moved != nil {
@@ -174,11 +174,11 @@ func (c *closer[T]) leave(first, end int) {
 	}
 	for _, h := range hs {
 		if uint(h.Index()) >= uint(len(slots)) {
-			continue // see place
+			continue // see setPosition
 		}
 		last := h.Generation()
 		if c.line != nil {
-			last = c.line.leave(h.Index(), last)
+			last = c.line.lastGeneration(h.Index(), last)
 		}
 		slots[h.Index()].end(last)
 		if last == handle.Last {

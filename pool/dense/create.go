@@ -21,23 +21,23 @@ import (
 // To put its handle into a value, write through Pointer before others have the handle.
 func (s *Store[T]) Create(v T) (pool.Handle[T], error) {
 	w := s.phase.enterChange("Create")
-	c, at, sl := s.claim()
+	c, offset, sl := s.claim()
 	if c == nil {
 		err := s.full()
 		s.phase.leave("Create", w)
 		return 0, err
 	}
-	c.values[at] = v
-	h := c.handles[at]
+	c.values[offset] = v
+	h := c.handles[offset]
 	sl.begin(h.Generation()) // publishes the value
 	s.phase.leave("Create", w)
 	return h, nil
 }
 
-// claim claims a position and a slot until Refresh. It returns the part that has the position, its
-// offset there, and the slot, which is not live yet; or nil if the store is full. Its handle is in
-// the part.
-func (s *Store[T]) claim() (c *part[T], at int, sl *slot) {
+// claim claims the next position, and with it a slot. It returns the part that has the position, the
+// offset there, and the slot, whose generation it leaves to begin. It stores the handle in the part. If
+// the store is full, it returns nil.
+func (s *Store[T]) claim() (c *part[T], offset int, sl *slot) {
 	// The load comes first, so that a full store's tail does not run away.
 	if s.tail.Load() >= s.limit {
 		return nil, 0, nil
@@ -51,10 +51,10 @@ func (s *Store[T]) claim() (c *part[T], at int, sl *slot) {
 	}
 	i := uint32(n)
 	d := s.room.Load()
-	if uint(i) < uint(len(d.values)) { // else grow finds the part as well, by a call
-		c, at = &d.part, int(i)
+	if uint(i) < uint(len(d.values)) { // grow would find this part too, by a call
+		c, offset = &d.part, int(i)
 	} else {
-		c, at = d.grow(i)
+		c, offset = d.grow(i)
 	}
 	index := s.next(n)
 	if uint(index) < uint(len(d.slots)) {
@@ -66,9 +66,9 @@ func (s *Store[T]) claim() (c *part[T], at int, sl *slot) {
 	if generation == 1 {
 		generation = s.origins.Generation(index, s.fresh)
 	}
-	sl.at = i
-	c.handles[at] = handle.Make[T](index, generation) // read by Refresh, which comes later
-	return c, at, sl
+	sl.position = i
+	c.handles[offset] = handle.Make[T](index, generation) // read by Refresh, which comes later
+	return c, offset, sl
 }
 
 // CreateFunc is like [Store.Create], but init builds the value in its place. There *v is zero. init
@@ -79,21 +79,21 @@ func (s *Store[T]) claim() (c *part[T], at int, sl *slot) {
 // init may call the methods that a phase allows.
 func (s *Store[T]) CreateFunc(init func(h pool.Handle[T], v *T)) (pool.Handle[T], error) {
 	w := s.phase.enterChange("CreateFunc")
-	c, at, sl := s.claim()
+	c, offset, sl := s.claim()
 	if c == nil {
 		err := s.full()
 		s.phase.leave("CreateFunc", w)
 		return 0, err
 	}
-	h, built := c.handles[at], false
+	h, built := c.handles[offset], false
 	defer func() {
 		if !built {
-			c.values[at] = *new(T)
+			c.values[offset] = *new(T)
 			s.unborn.Add(1)
-			c.dead.add(at)
+			c.dead.add(offset)
 		}
 	}()
-	init(h, &c.values[at])
+	init(h, &c.values[offset])
 	built = true
 	sl.begin(h.Generation()) // publishes the value
 	s.phase.leave("CreateFunc", w)
@@ -108,7 +108,8 @@ func (s *Store[T]) full() error {
 	return (*fullStore[T])(s)
 }
 
-// fullStore is the error of a Create in a full Store. A refusal allocates nothing.
+// fullStore is the error of a Create in a full Store. It is the Store itself, so a refusal allocates
+// nothing.
 type fullStore[T any] Store[T]
 
 func (s *fullStore[T]) Unwrap() error { return pool.ErrFull }
@@ -117,14 +118,14 @@ func (s *fullStore[T]) Error() string {
 	return fmt.Sprintf("dense: full; %s; capacity: %d", nameOf[T](), s.capacity)
 }
 
-// exhaustedStore is the error if all slots are used up.
+// exhaustedStore is the error of a Create in a Store whose slots are all exhausted.
 type exhaustedStore[T any] Store[T]
 
 func (s *exhaustedStore[T]) Unwrap() error { return pool.ErrExhausted }
 
 func (s *exhaustedStore[T]) Error() string {
-	return fmt.Sprintf("dense: full: every slot has used up its generations; %s; slots: %d", nameOf[T](), s.most)
+	return fmt.Sprintf("dense: full: every slot has used up its generations; %s; slots: %d", nameOf[T](), s.slotLimit)
 }
 
-// nameOf returns what errors call a Store of T.
+// nameOf returns the name that errors give a Store of T.
 func nameOf[T any]() string { return fmt.Sprintf("Store[%v]", reflect.TypeFor[T]()) }

@@ -49,32 +49,33 @@ func (s *Store[T]) CreateAt(h pool.Handle[T], v T) error {
 	s.mirrors = true
 	s.provide(int(h.Index()))
 	s.bringUp(h.Index())
-	c, at, sl := s.claim()
-	c.values[at], c.handles[at] = v, h
+	c, offset, sl := s.claim()
+	c.values[offset], c.handles[offset] = v, h
 	sl.begin(h.Generation()) // publishes the value
 	return nil
 }
 
-// admits returns why there can be no value under h, or nil. Then its slot waits, or is new.
+// admits returns the error of CreateAt for h. If it returns nil, the slot of h waits, or does not exist
+// yet.
 func (s *Store[T]) admits(h pool.Handle[T]) error {
 	s.fold()
 	index, g := int64(h.Index()), h.Generation()
-	limit := max(min(int64(s.capacity)+int64(s.exhausted), int64(s.most)), int64(s.used))
+	limit := max(min(int64(s.capacity)+int64(s.exhausted), int64(s.slotLimit)), int64(s.used))
 	switch {
 	case g&1 == 0 || g > handle.Last:
 		return fmt.Errorf("%w: CreateAt under %d, generation %d; %s", ErrHandle, index, g, nameOf[T]())
 	case index >= limit:
 		return fmt.Errorf("%w: CreateAt under %v: the index must be below %d; %s", ErrHandle, h, limit, nameOf[T]())
 	}
-	// Slots that Trim has freed, and those that a copy does not have, have passed what is below fresh.
+	// A slot that Trim has freed, or that a copy lacks, may have had any generation below the stage fresh.
 	var last uint32
 	if s.fresh > 1 {
 		last = s.origins.Generation(h.Index(), s.fresh) - 1
 	}
 	if index < int64(s.used) {
 		sl := s.room.Load().slot(h.Index())
-		if had := sl.generation.Load(); had > 0 {
-			last = had
+		if generation := sl.generation.Load(); generation > 0 {
+			last = generation
 		}
 		if last <= g && (last&1 != 0 || !s.waitsAt(h.Index())) {
 			return fmt.Errorf("%w: CreateAt under %v; %s", ErrLive, h, nameOf[T]())
@@ -89,7 +90,7 @@ func (s *Store[T]) admits(h pool.Handle[T]) error {
 	return nil
 }
 
-// provide makes the slots up to index, if there are fewer. They wait, the lowest to be reused first.
+// provide makes the slots up to index that do not exist yet. They wait, and the lowest is used first.
 func (s *Store[T]) provide(index int) {
 	if index < s.used {
 		return
@@ -105,26 +106,26 @@ func (s *Store[T]) provide(index int) {
 	s.wait(waiting)
 }
 
-// bringUp makes the waiting slot the one that the next position gets.
+// bringUp exchanges the waiting slot with that at the top of the stack, so the next position gets it.
 func (s *Store[T]) bringUp(index uint32) {
 	s.waitsAt(index)
 	d, w := s.room.Load(), (*s.waiting.Load())[:s.waits]
-	at, top := d.slot(index).at, len(w)-1
-	w[at], w[top] = w[top], w[at]
-	d.slot(w[at]).at = at
+	rank, top := d.slot(index).position, len(w)-1
+	w[rank], w[top] = w[top], w[rank]
+	d.slot(w[rank]).position = rank
 }
 
-// waitsAt reports whether the slot waits, at the place among those that wait that its field at has
-// then. If not, its position is claimed, or it is exhausted.
+// waitsAt reports whether the slot waits. If it does, its field position has its rank afterwards. If
+// not, its position is claimed, or it is exhausted.
 //
-// The naive way searches the stack. To keep places up to date would cost each Refresh a write for
-// each slot that it frees, in stores that never ask. So they are written here, for what has come to
-// wait since.
+// The naive way searches the stack. If Refresh kept all ranks up to date, it would write to each slot
+// that it frees, also in stores that never ask. So waitsAt writes the ranks of the slots that have come
+// to wait since the last call.
 func (s *Store[T]) waitsAt(index uint32) bool {
 	d, w := s.room.Load(), (*s.waiting.Load())[:s.waits]
-	for ; s.placed < len(w); s.placed++ {
-		d.slot(w[s.placed]).at = uint32(s.placed)
+	for ; s.ranked < len(w); s.ranked++ {
+		d.slot(w[s.ranked]).position = uint32(s.ranked)
 	}
-	at := uint64(d.slot(index).at)
-	return at < uint64(len(w)) && w[at] == index
+	rank := uint64(d.slot(index).position)
+	return rank < uint64(len(w)) && w[rank] == index
 }

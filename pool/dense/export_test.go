@@ -31,8 +31,8 @@ func Snapshot[T any](values []T, handles []uint64) []byte {
 func Check[T any](s *Store[T]) error {
 	d := s.room.Load()
 	n := int(s.tail.Load())
-	if s.alive > n || uint64(n) > s.limit || int(s.limit) != min(s.capacity, s.most-s.exhausted) ||
-		s.base+s.waits+s.exhausted != s.used || s.used > s.most || s.base < s.alive || s.base > n {
+	if s.alive > n || uint64(n) > s.limit || int(s.limit) != min(s.capacity, s.slotLimit-s.exhausted) ||
+		s.base+s.waits+s.exhausted != s.used || s.used > s.slotLimit || s.base < s.alive || s.base > n {
 		return fmt.Errorf("%d are alive, the base is %d, %d wait, %d are exhausted of %d slots; the tail is %d, the limit %d",
 			s.alive, s.base, s.waits, s.exhausted, s.used, n, s.limit)
 	}
@@ -47,23 +47,23 @@ func Check[T any](s *Store[T]) error {
 			}
 			indexes[h.Index()] = true
 			sl := d.slot(h.Index())
-			if sl != nil && c.dead.has(i) && sl.generation.Load() < h.Generation() {
+			if sl != nil && c.dead.contains(i) && sl.generation.Load() < h.Generation() {
 				unborn++
 				continue
 			}
-			if sl == nil || int(sl.at) != p || !sl.names(h.Generation()) {
+			if sl == nil || int(sl.position) != p || !sl.names(h.Generation()) {
 				return fmt.Errorf("%v is at %d, of %d; its slot is %v", h, p, n, sl)
 			}
 		}
 		listed := 0
-		for i := range c.dead.all {
-			if !c.dead.has(i) || first+i >= n {
+		for i := range c.dead.offsets {
+			if !c.dead.contains(i) || first+i >= n {
 				return fmt.Errorf("position %d is marked, of %d", first+i, n)
 			}
 			listed++
 		}
 		for i := range c.values {
-			if c.dead.has(i) {
+			if c.dead.contains(i) {
 				listed--
 			}
 		}
@@ -75,8 +75,8 @@ func Check[T any](s *Store[T]) error {
 		return fmt.Errorf("%d are unborn, of %d", unborn, s.unborn.Load())
 	}
 	for at, index := range (*s.waiting.Load())[:s.waits-waited] {
-		if at < s.placed && int(d.slot(index).at) != at {
-			return fmt.Errorf("slot %d waits at %d, not %d", index, at, d.slot(index).at)
+		if at < s.ranked && int(d.slot(index).position) != at {
+			return fmt.Errorf("slot %d waits at %d, not %d", index, at, d.slot(index).position)
 		}
 		g := d.slot(index).generation.Load()
 		if indexes[index] || g%2 != 0 || g == 0 && !s.mirrors || g > handle.Last {

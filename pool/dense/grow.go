@@ -13,9 +13,9 @@ func (s *Store[T]) Grow(n int) {
 	}
 	s.phase.begin("Grow")
 	defer s.phase.end() // also when the allocation panics
-	taken, has := s.taken(), len(s.room.Load().values)
-	if n = taken + min(n, int(s.limit)-taken); n > has {
-		n = max(n, min(s.grown(has), int(s.limit))) // so that many small steps move the values seldom
+	taken, allocated := s.taken(), len(s.room.Load().values)
+	if n = taken + min(n, int(s.limit)-taken); n > allocated {
+		n = max(n, min(s.grown(allocated), int(s.limit))) // so that many small steps move the values seldom
 	}
 	s.resize(n, n+s.exhausted)
 }

@@ -13,8 +13,8 @@ func (s *Store[T]) Pointer(h pool.Handle[T]) (v *T, ok bool) {
 	d := s.room.Load()
 	if i := uint(h.Index()); i < uint(len(d.slots)) {
 		if sl := &d.slots[i]; sl.names(h.Generation()) {
-			if at := uint(sl.at); at < uint(len(d.values)) {
-				v, ok = &d.values[at], true
+			if position := uint(sl.position); position < uint(len(d.values)) {
+				v, ok = &d.values[position], true
 			} else {
 				v, ok = d.pointer(h)
 			}
@@ -33,15 +33,16 @@ func (s *Store[T]) Get(h pool.Handle[T]) (v T, ok bool) {
 	return v, ok
 }
 
-// get is Get that copies to *to. Get is inlined, so the caller's variable gets the only copy.
-func (s *Store[T]) get(h pool.Handle[T], to *T) (ok bool) {
+// get copies the value to *dst. Get is inlined and passes the address of its result, so the value is
+// copied only once.
+func (s *Store[T]) get(h pool.Handle[T], dst *T) (ok bool) {
 	w := s.phase.enter("Get")
 	d := s.room.Load()
 	var v *T
 	if i := uint(h.Index()); i < uint(len(d.slots)) { // Pointer, spelled out
 		if sl := &d.slots[i]; sl.names(h.Generation()) {
-			if at := uint(sl.at); at < uint(len(d.values)) {
-				v, ok = &d.values[at], true
+			if position := uint(sl.position); position < uint(len(d.values)) {
+				v, ok = &d.values[position], true
 			} else {
 				v, ok = d.pointer(h)
 			}
@@ -50,28 +51,28 @@ func (s *Store[T]) get(h pool.Handle[T], to *T) (ok bool) {
 		v, ok = d.pointer(h)
 	}
 	if ok {
-		*to = *v
+		*dst = *v
 	}
 	s.phase.leave("Get", w)
 	return ok
 }
 
-// pointer is the part of Pointer for values in chunks.
+// pointer finds values and slots in chunks too.
 func (d *room[T]) pointer(h pool.Handle[T]) (*T, bool) {
-	c, at := d.look(h)
+	c, offset := d.look(h)
 	if c == nil {
 		return nil, false
 	}
-	return &c.values[at], true
+	return &c.values[offset], true
 }
 
-// look returns the part and offset of the value that h names, or nil.
+// look returns the part that has the value of h, and the offset in it, or nil if h names none.
 func (d *room[T]) look(h pool.Handle[T]) (*part[T], int) {
 	sl := d.slot(h.Index())
 	if sl == nil || !sl.names(h.Generation()) {
 		return nil, 0
 	}
-	return d.find(sl.at)
+	return d.find(sl.position)
 }
 
 // Alive reports whether Pointer finds the value. It still does between a Kill and the next Refresh.
@@ -89,7 +90,7 @@ func (s *Store[T]) Alive(h pool.Handle[T]) bool {
 	return alive
 }
 
-// alive is the part of Alive for slots in chunks.
+// alive finds slots in chunks too.
 func (d *room[T]) alive(h pool.Handle[T]) bool {
 	sl := d.slot(h.Index())
 	return sl != nil && sl.names(h.Generation())
@@ -102,9 +103,9 @@ func (s *Store[T]) State(h pool.Handle[T]) (st State) {
 	d := s.room.Load()
 	if i := uint(h.Index()); i < uint(len(d.slots)) {
 		if sl := &d.slots[i]; sl.names(h.Generation()) {
-			if at := uint(sl.at); at/64 < uint(len(d.dead.words)) && at < uint(len(d.values)) {
+			if position := uint(sl.position); position/64 < uint(len(d.dead.words)) && position < uint(len(d.values)) {
 				st = Alive
-				if d.dead.words[at/64].Load()>>(at%64)&1 != 0 {
+				if d.dead.words[position/64].Load()>>(position%64)&1 != 0 {
 					st = Dead
 				}
 			} else {
@@ -118,12 +119,12 @@ func (s *Store[T]) State(h pool.Handle[T]) (st State) {
 	return st
 }
 
-// state is the part of State for slots and values in chunks.
+// state finds slots and values in chunks too.
 func (d *room[T]) state(h pool.Handle[T]) State {
-	switch c, at := d.look(h); {
+	switch c, offset := d.look(h); {
 	case c == nil:
 		return Unused
-	case c.dead.has(at):
+	case c.dead.contains(offset):
 		return Dead
 	}
 	return Alive
@@ -140,8 +141,8 @@ func (s *Store[T]) Kill(h pool.Handle[T]) (killed bool) {
 	d := s.room.Load()
 	if i := uint(h.Index()); i < uint(len(d.slots)) {
 		if sl := &d.slots[i]; sl.names(h.Generation()) {
-			if at := uint(sl.at); at < uint(len(d.values)) {
-				killed = d.dead.add(int(at))
+			if position := uint(sl.position); position < uint(len(d.values)) {
+				killed = d.dead.add(int(position))
 			} else {
 				killed = d.killOne(h)
 			}
@@ -153,10 +154,10 @@ func (s *Store[T]) Kill(h pool.Handle[T]) (killed bool) {
 	return killed
 }
 
-// killOne is the part of Kill for slots and values in chunks.
+// killOne marks the value of h, also in chunks, and reports whether it had no mark.
 func (d *room[T]) killOne(h pool.Handle[T]) bool {
-	c, at := d.look(h)
-	return c != nil && c.dead.add(at)
+	c, offset := d.look(h)
+	return c != nil && c.dead.add(offset)
 }
 
 // DeleteFunc kills each of Values for which del returns true, and returns how many it killed. Like
@@ -172,7 +173,7 @@ func (s *Store[T]) DeleteFunc(del func(h pool.Handle[T], v *T) bool) (killed int
 	s.phase.leave("DeleteFunc", w)
 	values, handles := d.values[:n], d.handles[:n]
 	for i := range values {
-		if d.dead.has(i) {
+		if d.dead.contains(i) {
 			continue
 		}
 		chosen := del(handles[i], &values[i])

@@ -34,21 +34,22 @@ func (s *Store[T]) OnMove(f func(h pool.Handle[T], from, to int)) (stop func()) 
 	}
 }
 
-// movedValues notes what OnMove functions will be told, in order. They are told when all is done,
-// so they find each value where it is.
+// movedValues notes, in order, what the OnMove functions will hear. They hear it when all values have
+// moved, so a function that looks a value up finds it where it was told.
 //
-// The naive Store tells before it moves: then a function that looks a value up finds it elsewhere,
-// and the positions have to be found twice.
+// The naive Store tells them before it moves anything. Then a function that looks a value up finds it
+// elsewhere, and the Store has to work out all positions twice.
 type movedValues[T any] []movedValue[T]
 
 type movedValue[T any] struct {
 	h        pool.Handle[T]
-	from, to uint32 // noPosition for None; every position is less
+	src, dst uint32 // positions, or noPosition for None
 }
 
+// noPosition stands for None. Every position is less.
 const noPosition = 1<<32 - 1
 
-// moved returns where to note what moves, or nil if nobody has to be told.
+// moved returns the notes for a call that moves values, or nil if there are no OnMove functions.
 func (s *Store[T]) moved() *movedValues[T] {
 	if !s.moves.Any() {
 		return nil
@@ -56,53 +57,54 @@ func (s *Store[T]) moved() *movedValues[T] {
 	return &s.notes
 }
 
-// tell tells what is noted, and forgets it.
+// tell calls the OnMove functions for each note, and empties the notes.
 func (s *Store[T]) tell() {
 	if len(s.notes) == 0 {
 		return
 	}
 	defer func() { s.notes = s.notes[:0] }() // also if a function panics
-	position := func(at uint32) int {
-		if at == noPosition {
+	position := func(p uint32) int {
+		if p == noPosition {
 			return None
 		}
-		return int(at)
+		return int(p)
 	}
 	s.phase.let(func() {
 		for _, v := range s.notes {
-			s.moves.Tell(v.h, position(v.from), position(v.to))
+			s.moves.Tell(v.h, position(v.src), position(v.dst))
 		}
 	})
 }
 
-// move notes that h, which was at from, is at to. Values from joined on are new.
-func (ms *movedValues[T]) move(h pool.Handle[T], from, to, joined int) {
-	was := uint32(from)
-	if from >= joined {
-		was = noPosition
+// move notes that the value of h moves from position src to dst. If src is not below joined, the value is
+// new in Values.
+func (ms *movedValues[T]) move(h pool.Handle[T], src, dst, joined int) {
+	old := uint32(src)
+	if src >= joined {
+		old = noPosition
 	}
-	*ms = append(*ms, movedValue[T]{h, was, uint32(to)})
+	*ms = append(*ms, movedValue[T]{h, old, uint32(dst)})
 }
 
-// moveAll notes that the values from first to end are from to on.
-func (ms *movedValues[T]) moveAll(handles []pool.Handle[T], first, end, to, joined int) {
-	by := first - to
-	if by == 0 {
-		first = joined // the others, which come first, stay
+// moveAll notes that the values at positions from first to end move to dst and the positions behind it.
+func (ms *movedValues[T]) moveAll(handles []pool.Handle[T], first, end, dst, joined int) {
+	shift := first - dst
+	if shift == 0 {
+		first = joined // older values stay
 	}
 	for i := first; i < end; i++ {
-		ms.move(handles[i], i, i-by, joined)
+		ms.move(handles[i], i, i-shift, joined)
 	}
 }
 
-// joinAll notes that the values from joined on are new.
+// joinAll notes that the values at position joined and behind are new in Values.
 func (ms *movedValues[T]) joinAll(handles []pool.Handle[T], joined int) {
 	if ms != nil {
 		ms.moveAll(handles, joined, len(handles), joined, joined)
 	}
 }
 
-// leaveAll notes that the values hs, at first and behind, have gone, except for new ones.
+// leaveAll notes that the values hs, at position first and behind, go. It omits those that never joined.
 func (ms *movedValues[T]) leaveAll(hs []pool.Handle[T], first, joined int) {
 	for i, h := range hs[:max(0, min(len(hs), joined-first))] {
 		*ms = append(*ms, movedValue[T]{h, uint32(first + i), noPosition})

@@ -2,31 +2,27 @@ package dense
 
 import "coatcheck/internal/atom"
 
-// phase tells whether a Store is in a phase, in which any goroutine may call it and
-// nothing moves, or in a Refresh, which moves everything. While a Refresh calls one of the user's
-// functions nothing moves either, and calls that only read are welcome.
+// phase tells which calls a Store may get. In a phase any goroutine may call it, and nothing moves. In
+// a Refresh everything moves, and no other call may run. While a Refresh calls a function of the
+// user's, nothing moves, and calls may read.
 //
-// The user keeps calls and Refresh apart. A sync.RWMutex could do it here, but then every
-// Pointer would write a shared word. To detect an overlap costs no write. Each call loads the
-// counter when it begins and again when it ends:
+// The user keeps calls and Refresh apart. A sync.RWMutex could do that, but then every Pointer would
+// write a shared word. To detect an overlap costs no write. Each call loads the counter when it begins
+// and again when it ends:
 //
 //	call     p = phase, odd     …works…     phase = p still
 //	Refresh                phase = p+3   …moves…   phase = p+4
 //
-// Go's atomics are sequentially consistent. So a call that overlaps what moves, in either
-// order, loads an even number at its beginning or a different one at its end. Checking at
-// the beginning alone would be wrong. It misses a call that began before the Refresh, the
-// usual case when a program does not wait for its phase to end.
+// Go's atomics are sequentially consistent. So a call that overlaps a move loads an even number at its
+// beginning, or another number at its end. To check only at the beginning would be wrong: that misses a
+// call that began before the Refresh, as most do if a program does not wait for its phase to end.
 //
-// The call learns only at its end that what it read was moving. So everything it reads
-// must be safe to read then: slices are reached through a pointer to a header that is
-// never changed (room), and every index is checked against it.
+// The call learns only at its end that what it read was moving. So all that it reads must be safe to
+// read meanwhile. It reaches slices through a pointer to a header that never changes (room), and checks
+// every index against their length.
 //
-// It is a sequence lock without the retry: an overlapping Refresh is a bug, so the call
-// does not wait for it.
-//
-// After such a call values may be lost, dead or half written, but the Store's own bookkeeping stays
-// within its memory.
+// It is a sequence lock without the retry: an overlapping Refresh is a bug, so the call panics and does
+// not try again. Then values may be lost, dead or half written, but the Store never leaves its memory.
 type phase struct {
 	// word has, in its lowest two bits, which calls there may be: open, reading or closed. It is
 	// 0 in a zero Store.
@@ -49,7 +45,7 @@ const (
 // open begins the first phase.
 func (p *phase) open() { p.word.Store(open) }
 
-// enter begins a call that changes nothing, and returns the word that leave takes.
+// enter begins a call that only reads. It returns the word for leave.
 func (p *phase) enter(op string) uint64 {
 	w := p.word.Load()
 	if w&1 == 0 {
@@ -58,7 +54,7 @@ func (p *phase) enter(op string) uint64 {
 	return w
 }
 
-// enterChange is enter for a call that changes something.
+// enterChange begins a call that creates or kills. It returns the word for leave.
 func (p *phase) enterChange(op string) uint64 {
 	w := p.word.Load()
 	if w%states != open {
@@ -67,7 +63,7 @@ func (p *phase) enterChange(op string) uint64 {
 	return w
 }
 
-// leave ends a call.
+// leave ends a call. It panics if a Refresh began since w was loaded.
 func (p *phase) leave(op string, w uint64) {
 	if p.word.Load() != w {
 		overlapped(op)
@@ -86,8 +82,8 @@ func (p *phase) begin(op string) {
 // end begins the next phase.
 func (p *phase) end() { p.word.Add(open - closed) }
 
-// let calls a function of the user's, which may read the Store. The caller has the Store to
-// itself, and does again when f returns, panics or exits.
+// let calls a function of the user's, and lets calls read the Store meanwhile. Before, and after f has
+// returned, panicked or exited, the caller has the Store to itself.
 func (p *phase) let(f func()) {
 	p.word.Add(states - closed + reading)
 	defer p.word.Add(closed - reading)
@@ -97,8 +93,8 @@ func (p *phase) let(f func()) {
 // alone lists the calls that use begin and end.
 const alone = "Refresh, Clear, Clone, CreateAt, Grow, SortFunc, Trim, WriteTo or OnMove"
 
-// refuse panics for a call outside a phase. Like overlapped it is not inlined, so that a look-up does
-// not make a frame for the text.
+// refuse panics because a call came outside a phase. Neither it nor overlapped is inlined, or each
+// look-up would make a frame for the text.
 //
 //go:noinline
 func (p *phase) refuse(op string) {
@@ -109,7 +105,7 @@ func (p *phase) refuse(op string) {
 		"wait for all other calls first, and only read from functions that they call")
 }
 
-// overlapped panics for a call during which a Refresh began.
+// overlapped panics because a Refresh began during a call.
 //
 //go:noinline
 func overlapped(op string) {

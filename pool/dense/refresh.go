@@ -36,7 +36,8 @@ func (s *Store[T]) Clear() int {
 	return destroyed
 }
 
-// refresh is Refresh for a caller that has the Store to itself.
+// refresh destroys the killed values, closes up the others and lets the created ones join. The caller has
+// the Store to itself.
 func (s *Store[T]) refresh() (created, destroyed int) {
 	n := s.taken()
 	seen := 0 // OnDestroy has seen the dead at positions below it
@@ -44,7 +45,7 @@ func (s *Store[T]) refresh() (created, destroyed int) {
 	if s.options.OnDestroy != nil {
 		s.phase.let(func() {
 			for first, c := range s.room.Load().parts(n) {
-				for i := range c.dead.all {
+				for i := range c.dead.offsets {
 					if first+i >= n {
 						break // see closer.marked
 					}
@@ -61,12 +62,13 @@ func (s *Store[T]) refresh() (created, destroyed int) {
 	return
 }
 
-// finish is the part of refresh after OnDestroy.
+// finish does what refresh has to do after the calls of OnDestroy, also if one of them panicked: OnDestroy
+// has seen the marks at positions below seen.
 func (s *Store[T]) finish(n, seen int) (created, destroyed int) {
-	d := s.settle()
+	d := s.absorbChunks()
 	var unseen []pool.Handle[T]
 	if seen < n { // OnDestroy panicked or exited
-		unseen = s.spare(d, seen, n)
+		unseen = s.unmark(d, seen, n)
 	}
 	created, destroyed = s.closeUp(d, n)
 	if unborn := int(s.unborn.Load()); unborn > 0 {
@@ -78,8 +80,8 @@ func (s *Store[T]) finish(n, seen int) (created, destroyed int) {
 	return
 }
 
-// isUnborn reports whether h, the handle of a claimed position, was never published, because init
-// panicked or exited. The caller has the Store to itself.
+// isUnborn reports whether h, the handle of a claimed position, was never published because init panicked
+// or exited. The caller has the Store to itself.
 func (s *Store[T]) isUnborn(h pool.Handle[T]) bool {
 	if s.unborn.Load() == 0 {
 		return false
@@ -88,9 +90,9 @@ func (s *Store[T]) isUnborn(h pool.Handle[T]) bool {
 	return sl != nil && !sl.names(h.Generation())
 }
 
-// settle moves what lies in chunks to larger arrays, and returns the room, whose arrays
-// then have every position and every slot.
-func (s *Store[T]) settle() *room[T] {
+// absorbChunks moves what lies in chunks to larger arrays. It returns the room, whose arrays have every
+// position and every slot then.
+func (s *Store[T]) absorbChunks() *room[T] {
 	d := s.room.Load()
 	_, fresh := s.claimed()
 	n, m := s.taken(), s.used+fresh
@@ -104,17 +106,17 @@ func (s *Store[T]) settle() *room[T] {
 	return s.resize(n, m)
 }
 
-// grown returns the length of an array that grows from n. It gets room for at least the
-// peak of this phase: the next may be like it, and should not need chunks again.
+// grown returns the length to which an array of n elements grows. absorbChunks takes more if this phase
+// needed more: the next phase may be like it, and should not need chunks again.
 func (s *Store[T]) grown(n int) int {
 	if n >= 4096 {
 		return n + n/2
 	}
-	return max(2*n, 1<<s.least)
+	return max(2*n, 1<<s.chunkBits)
 }
 
-// resize makes room for n values and m slots if there is less, and returns the room. If it
-// makes any, both arrays also get what lies in chunks.
+// resize makes arrays for n values and m slots if they are shorter, and returns the room. Larger arrays
+// also get what lies in chunks.
 func (s *Store[T]) resize(n, m int) *room[T] {
 	d := s.room.Load()
 	if n > len(d.values) || m > len(d.slots) {
@@ -126,10 +128,10 @@ func (s *Store[T]) resize(n, m int) *room[T] {
 	return d
 }
 
-// spare takes the marks off the dead at positions from first to n, and returns their
-// handles. What was never live stays marked.
-func (s *Store[T]) spare(d *room[T], first, n int) (hs []pool.Handle[T]) {
-	for i := range d.dead.all {
+// unmark removes the marks from position first on, up to n, and returns the handles of these values.
+// Unborn positions keep their marks.
+func (s *Store[T]) unmark(d *room[T], first, n int) (hs []pool.Handle[T]) {
+	for i := range d.dead.offsets {
 		if i >= first && i < n && !s.isUnborn(d.handles[i]) {
 			hs = append(hs, d.handles[i])
 			d.dead.remove(i)

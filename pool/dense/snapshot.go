@@ -20,13 +20,17 @@ import (
 //
 //	magic · the values, in order · the handles · checksum
 //
-// The checksum is of all that comes before it, so that parts of two snapshots do not pass for
-// one. It is the CRC-32 of IEEE: one with the polynomial of the parts' own checksums would
-// not depend on them. The handles are the code of the Origins, with the index 1 if
-// CreateAt has chosen slots, and else 0; with index 0 the first stage of slots which are new to it, which is higher
-// after a Trim or in a copy; then those of the values; those that wait to be issued, the next one first; and 0 for each
-// exhausted slot. A slot that waits and never had a value, because CreateAt passed over it, has the
-// generation passedOver, which is even.
+// The checksum is that of all bytes before it, so that halves of two snapshots do not pass for one. It is the
+// CRC-32 of IEEE. The halves have checksums of their own, with another polynomial: with the same one, that of
+// the whole would not depend on the halves. The second half has, as handles:
+//
+//   - the code of the Origins as generation, with index 1 if CreateAt has chosen slots, or else 0
+//   - the first stage of slots that were never used as generation, with index 0: it is higher after a Trim, and
+//     in a copy
+//   - the handles of the values, in order
+//   - for each slot that waits the handle that it will issue, and the next to be used first; if the slot never had
+//     a value, because CreateAt passed over it, with the generation passedOver, which is even
+//   - 0 for each exhausted slot
 const magic = "\x89dense\r\n"
 
 const passedOver = 2
@@ -67,17 +71,17 @@ func (s *Store[T]) WriteTo(w io.Writer) (int64, error) {
 	return n, snapshot.Named(err, nameOf[T]())
 }
 
-// write writes a snapshot of these values and handles.
+// write writes a snapshot that has these values and handles.
 func write[T any](w io.Writer, values []T, handles []pool.Handle[T]) (written int64, err error) {
 	sum := crc32.NewIEEE()
-	both := io.MultiWriter(w, sum)
-	n, err := io.WriteString(both, magic)
+	summed := io.MultiWriter(w, sum)
+	n, err := io.WriteString(summed, magic)
 	written = int64(n)
 	if err == nil {
-		err = writeAll(both, values, &written)
+		err = writeAll(summed, values, &written)
 	}
 	if err == nil {
-		err = writeAll(both, handles, &written)
+		err = writeAll(summed, handles, &written)
 	}
 	if err == nil {
 		n, err = w.Write(binary.LittleEndian.AppendUint32(nil, sum.Sum32()))
@@ -86,10 +90,10 @@ func write[T any](w io.Writer, values []T, handles []pool.Handle[T]) (written in
 	return written, err
 }
 
-// writeAll writes the snapshot of a pool that has all of these, in order, and adds its length to
-// written.
-func writeAll[V any](w io.Writer, all []V, written *int64) error {
-	n, err := snapshot.Flat(w, reflect.TypeFor[V](), 1, len(all), func(i int) unsafe.Pointer { return unsafe.Pointer(&all[i]) })
+// writeAll writes elements as the snapshot of a pool that has them in this order, and adds its length to
+// *written.
+func writeAll[V any](w io.Writer, elements []V, written *int64) error {
+	n, err := snapshot.Flat(w, reflect.TypeFor[V](), 1, len(elements), func(i int) unsafe.Pointer { return unsafe.Pointer(&elements[i]) })
 	*written += n
 	return err
 }
@@ -122,21 +126,21 @@ func ReadFromFunc[Old, New any](r io.Reader, opts *Options[New], convert func(*O
 	})
 }
 
-// read is ReadFrom with the function that reads the values.
-func read[T any](opts *Options[T], r io.Reader, from func(io.Reader, *pool.Options[T]) (*pool.Pool[T], error)) (*Store[T], error) {
+// read makes a Store from a snapshot, whose values readValues reads.
+func read[T any](opts *Options[T], r io.Reader, readValues func(io.Reader, *pool.Options[T]) (*pool.Pool[T], error)) (*Store[T], error) {
 	s, err := New(opts)
 	if err != nil {
 		return nil, err
 	}
-	if s, err = s.load(r, from); err != nil {
+	if s, err = s.load(r, readValues); err != nil {
 		return nil, snapshot.Named(err, nameOf[T]())
 	}
 	return s, nil
 }
 
-// load fills a new Store with what a snapshot has.
-func (s *Store[T]) load(r io.Reader, from func(io.Reader, *pool.Options[T]) (*pool.Pool[T], error)) (*Store[T], error) {
-	handles, values, err := entries(r, s.options.Capacity, from)
+// load fills s, which is new, with what a snapshot has.
+func (s *Store[T]) load(r io.Reader, readValues func(io.Reader, *pool.Options[T]) (*pool.Pool[T], error)) (*Store[T], error) {
+	handles, values, err := entries(r, s.options.Capacity, readValues)
 	if err != nil {
 		return nil, err
 	}
@@ -146,8 +150,8 @@ func (s *Store[T]) load(r io.Reader, from func(io.Reader, *pool.Options[T]) (*po
 		return nil, fmt.Errorf("%w: it has %d values, and handles for %d", pool.ErrCorrupt, len(values), n)
 	case len(values) > s.capacity:
 		return nil, fmt.Errorf("dense: ReadFrom: %w: Options.Capacity is %d: the snapshot has %d values", pool.ErrFull, s.options.Capacity, len(values))
-	case n > s.most:
-		return nil, fmt.Errorf("%w: it has %d slots; the limit is %d", pool.ErrCorrupt, n, s.most)
+	case n > s.slotLimit:
+		return nil, fmt.Errorf("%w: it has %d slots; the limit is %d", pool.ErrCorrupt, n, s.slotLimit)
 	}
 	l := loader[T]{store: s, values: values, room: makeRoom[T](len(values), make([]slot, n), &s.sizes)}
 	for i, h := range handles {
@@ -168,9 +172,9 @@ func (s *Store[T]) load(r io.Reader, from func(io.Reader, *pool.Options[T]) (*po
 	return s, nil
 }
 
-// entries reads the handles and the values of a snapshot. The pools that the values lie in
-// are used by no other goroutine, so the pointers stay valid.
-func entries[T any](r io.Reader, capacity int, from func(io.Reader, *pool.Options[T]) (*pool.Pool[T], error)) (handles []pool.Handle[T], values []*T, err error) {
+// entries reads the handles and the values of a snapshot. No other goroutine uses the pool in which the
+// values lie, so the pointers stay valid.
+func entries[T any](r io.Reader, capacity int, readValues func(io.Reader, *pool.Options[T]) (*pool.Pool[T], error)) (handles []pool.Handle[T], values []*T, err error) {
 	head := make([]byte, len(magic))
 	if _, err := io.ReadFull(r, head); err != nil {
 		return nil, nil, lost(err)
@@ -181,7 +185,7 @@ func entries[T any](r io.Reader, capacity int, from func(io.Reader, *pool.Option
 	sum := crc32.NewIEEE()
 	sum.Write(head)
 	summed := io.TeeReader(r, sum)
-	vs, err := from(summed, &pool.Options[T]{Shards: 1, Capacity: capacity})
+	vs, err := readValues(summed, &pool.Options[T]{Shards: 1, Capacity: capacity})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -205,7 +209,7 @@ func entries[T any](r io.Reader, capacity int, from func(io.Reader, *pool.Option
 	return handles, values, nil
 }
 
-// lost returns the error for bytes that could not be read.
+// lost returns the error of ReadFrom when bytes could not be read.
 func lost(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = fmt.Errorf("%w: %w", pool.ErrCorrupt, io.ErrUnexpectedEOF)
@@ -213,19 +217,20 @@ func lost(err error) error {
 	return fmt.Errorf("dense: ReadFrom: %w", err)
 }
 
-// loader fills a Store that is not shared yet.
+// loader fills a Store that no other goroutine has yet.
 type loader[T any] struct {
 	store   *Store[T]
 	values  []*T
 	room    *room[T]
-	waiting []uint32 // in the order of their reuse
+	waiting []uint32 // the slots that wait, the next to be used first
 }
 
-// load adds the handle of entry i of the slots.
+// load takes a handle of the snapshot. Its number is i: -2 for the Origins, -1 for the stage of new slots,
+// from 0 on those of the values, and then those of the other slots.
 func (l *loader[T]) load(i int, h pool.Handle[T]) error {
 	s, g, slots := l.store, h.Generation(), l.room.slots
 	named := g&1 != 0 && g <= handle.Last
-	over := g == passedOver && i >= len(l.values)
+	passed := g == passedOver && i >= len(l.values)
 	switch {
 	case i == -2:
 		if s.origin, s.mirrors = g, h.Index() == 1; !handle.IsOrigin(g) || h.Index() > 1 {
@@ -238,34 +243,34 @@ func (l *loader[T]) load(i int, h pool.Handle[T]) error {
 		}
 	case h == 0 && i >= len(l.values):
 		s.exhausted++
-	case !named && !over || s.exhausted > 0:
+	case !named && !passed || s.exhausted > 0:
 		return fmt.Errorf("no handle %v can come here", h)
 	case int64(h.Index()) >= int64(len(slots)) || slots[h.Index()].generation.Load() != 0:
 		return fmt.Errorf("handle %v has the index of another, or none", h)
 	case i < len(l.values):
 		l.room.values[i], l.room.handles[i] = *l.values[i], h
-		slots[h.Index()].at = uint32(i)
+		slots[h.Index()].position = uint32(i)
 		slots[h.Index()].begin(g)
 		s.mirrors = s.mirrors || g < s.origins.First(h.Index())
 	case g == 1:
 		return fmt.Errorf("handle %v is to be issued, by a slot that never issued one", h)
 	default:
-		if over {
+		if passed {
 			g++
-			slots[h.Index()].at = noPosition
+			slots[h.Index()].position = noPosition
 		}
 		slots[h.Index()].end(g - 2)
 		l.waiting = append(l.waiting, h.Index())
-		s.mirrors = s.mirrors || over || g <= s.origins.First(h.Index())
+		s.mirrors = s.mirrors || passed || g <= s.origins.First(h.Index())
 	}
 	return nil
 }
 
-// passedOver reports whether the waiting slot never had a value. It has a generation only until
-// finish, so that its index is not taken twice.
-func (l *loader[T]) passedOver(index uint32) bool { return l.room.slots[index].at == noPosition }
+// passedOver reports whether a waiting slot never had a value, because CreateAt passed over it. Such a slot
+// has a generation until finish, so that load refuses a second handle with its index.
+func (l *loader[T]) passedOver(index uint32) bool { return l.room.slots[index].position == noPosition }
 
-// beginLine makes slots jump: those that wait, and those to come. See line.
+// beginLine begins a line of handles: the slots that wait jump, and so do those to come.
 func (l *loader[T]) beginLine() {
 	s, slots := l.store, l.room.slots
 	s.line = newLine(s.origins.LastStage()/2+1, len(slots))
@@ -275,7 +280,7 @@ func (l *loader[T]) beginLine() {
 	l.waiting = slices.DeleteFunc(l.waiting, func(index uint32) bool {
 		next := slots[index].generation.Load() + 1
 		if l.passedOver(index) {
-			next, slots[index].at = s.origins.Generation(index, s.fresh), 0
+			next, slots[index].position = s.origins.Generation(index, s.fresh), 0
 		}
 		next = s.line.jump(next, handle.Last)
 		slots[index].end(next - 2)
@@ -284,11 +289,11 @@ func (l *loader[T]) beginLine() {
 	if next := s.line.jump(s.fresh, s.origins.LastStage()); next <= s.origins.LastStage() {
 		s.fresh = next
 	} else {
-		s.most = len(slots) // there will be no new ones
+		s.slotLimit = len(slots) // there will be no new ones
 	}
 }
 
-// finish completes the Store.
+// finish gives the Store its slots, values and counts.
 func (l *loader[T]) finish() {
 	s, slots := l.store, l.room.slots
 	for i := range slots {

@@ -21,47 +21,47 @@ func (s *Store[T]) SortFunc(cmp func(a, b *T) int) {
 	defer s.phase.end()
 	d := s.room.Load()
 	values, handles := d.values[:s.alive], d.handles[:s.alive]
-	from := make([]uint32, len(values)) // from[i] is the position of the value that goes to i
-	for i := range from {
-		from[i] = uint32(i)
+	order := make([]uint32, len(values)) // order[i] is the position of the value that goes to i
+	for i := range order {
+		order[i] = uint32(i)
 	}
 	s.phase.let(func() {
-		slices.SortFunc(from, func(a, b uint32) int {
+		slices.SortFunc(order, func(a, b uint32) int {
 			if c := cmp(&values[a], &values[b]); c != 0 {
 				return c
 			}
 			return int(a) - int(b)
 		})
 	})
-	killed := s.spare(d, 0, len(from))
-	d.permute(values, handles, from, s.moved())
+	killed := s.unmark(d, 0, len(order))
+	d.permute(values, handles, order, s.moved())
 	d.kill(killed)
 	s.tell()
 }
 
-// permute moves the value at from[i] to position i, for each i, with its handle. None has a mark. It
-// overwrites from, and notes the steps in moved, if it is not nil.
-func (d *room[T]) permute(values []T, handles []pool.Handle[T], from []uint32, moved *movedValues[T]) {
+// permute moves the value at order[i] to position i, for each i, with its handle. No value has a mark. It
+// overwrites order, and notes each step in moved unless that is nil.
+func (d *room[T]) permute(values []T, handles []pool.Handle[T], order []uint32, moved *movedValues[T]) {
 	var value T
 	var handle pool.Handle[T]
-	moves.Cycles(from, func(from, to int) {
+	moves.Cycles(order, func(src, dst int) {
 		h := handle
-		if from < len(handles) {
-			h = handles[from]
+		if src < len(handles) {
+			h = handles[src]
 		}
 		if moved != nil {
-			moved.move(h, from, to, len(handles)+1)
+			moved.move(h, src, dst, len(handles)+1)
 		}
-		if to == len(handles) {
-			value, handle = values[from], h
+		if dst == len(handles) {
+			value, handle = values[src], h
 			return
 		}
-		if from == len(handles) {
-			values[to] = value
+		if src == len(handles) {
+			values[dst] = value
 		} else {
-			values[to] = values[from]
+			values[dst] = values[src]
 		}
-		handles[to] = h
-		place(d.slots, h.Index(), to)
+		handles[dst] = h
+		setPosition(d.slots, h.Index(), dst)
 	})
 }

@@ -20,33 +20,33 @@ import (
 type Store[T any] struct {
 	phase phase
 
-	// room is where the values are.
+	// room has the values and the slots.
 	//
 	//	writers  resize and Trim, for calls that have the Store to themselves; finish, in a new Store
 	//	readers  every call
 	//	orders   the store publishes the new room's slices, whole
 	room atom.Pointer[room[T]]
 
-	// The plain fields are written only between phases (see phase), and read by calls.
+	// Calls that have the Store to themselves write the plain fields (see phase), and all calls read them.
 	alive     int    // the length of Values
-	base      int    // the position from which on slots are claimed by next: alive, unless CreateAt raised it
-	waits     int    // the slots that wait to be reused
-	exhausted int    // slots that have used up their generations
-	used      int    // all slots that were ever used: those of positions below base, and these two; every index of one is less
-	mirrors   bool   // CreateAt has chosen slots: see there
-	placed    int    // below it each waiting slot's at is its place among those
-	limit     uint64 // every position is less: see bound
-	origin    uint32 // with which generation each slot begins: the code of origins
+	base      int    // the positions from here on get their slots from next: alive, unless CreateAt raised it
+	waits     int    // how many slots wait
+	exhausted int    // how many slots are exhausted
+	used      int    // how many slots exist: those of the positions below base, those that wait, and the exhausted
+	mirrors   bool   // CreateAt has chosen slots (see there)
+	ranked    int    // a waiting slot whose rank is less has it in its field position
+	limit     uint64 // every position is less (see bound)
+	origin    uint32 // the code of origins
 	origins   handle.Origins
-	fresh     uint32 // the first stage of slots that were not used yet, from 1; see magic
-	line      *line  // of a restored Store, until all slots are in it; or nil
+	fresh     uint32 // the first stage of slots that were never used, from 1 (see magic)
+	line      *line  // in a restored Store, until each slot has jumped; then nil
 	sizes
 
 	options Options[T]
-	moves   moves.Functions[pool.Handle[T], int] // see OnMove
-	notes   movedValues[T]                       // empty but during Refresh and SortFunc
+	moves   moves.Functions[pool.Handle[T], int] // the functions of OnMove
+	notes   movedValues[T]                       // empty except during Refresh and SortFunc
 
-	// waiting are the slots that wait, and room for more; see next.
+	// waiting has the indexes of the slots that wait, by rank, and spare elements behind them (waiting.go).
 	//
 	//	writers  wait and Trim, for calls that have the Store to themselves; CreateAt, its elements
 	//	readers  claim
@@ -65,11 +65,11 @@ type Store[T any] struct {
 	tail atom.Uint64
 	_    [120]byte
 
-	// unborn counts the positions whose init panicked or exited in this phase. They are marked dead,
-	// and their slots name nothing.
+	// unborn counts the positions whose init panicked or exited in this phase. They are marked, and their
+	// slots name nothing.
 	//
 	//	writers  CreateFunc, adding 1; finish, back to 0
-	//	readers  finish, and whoever finds a dead position while it has the Store to itself
+	//	readers  finish, and calls that have the Store to themselves and find a mark
 	unborn atom.Int64
 }
 
@@ -104,11 +104,12 @@ type Options[T any] struct {
 // New returns an empty store. If opts is nil, it uses the defaults. If an option is invalid, it
 // returns an error that says which one and why.
 func New[T any](opts *Options[T]) (*Store[T], error) {
-	return build(opts, leastChunk(sizeOf[T]()), pool.MaxCapacity)
+	return build(opts, firstChunkBits(sizeOf[T]()), pool.MaxCapacity)
 }
 
-// build is New with a first chunk of 1<<least values, for at most most slots.
-func build[T any](opts *Options[T], least uint, most int) (*Store[T], error) {
+// build returns an empty store with these options. Its first chunk will have 1<<chunkBits values, and it
+// will never have more than slotLimit slots.
+func build[T any](opts *Options[T], chunkBits uint, slotLimit int) (*Store[T], error) {
 	s := new(Store[T])
 	if opts != nil {
 		s.options = *opts
@@ -121,7 +122,7 @@ func build[T any](opts *Options[T], least uint, most int) (*Store[T], error) {
 	case uint64(capacity) > pool.MaxCapacity:
 		return nil, fmt.Errorf("dense: Options.Capacity is %d; the limit is %d", capacity, uint64(pool.MaxCapacity))
 	case capacity == 0:
-		capacity = most
+		capacity = slotLimit
 	}
 	switch s.origin = o.Origin | 1; {
 	case s.origin > handle.Last:
@@ -130,7 +131,7 @@ func build[T any](opts *Options[T], least uint, most int) (*Store[T], error) {
 		s.origin = handle.DrawOrigin(rand.Uint32())
 	}
 	s.origins, s.fresh = handle.OriginsOf(s.origin), 1
-	s.sizes = sizes{least, capacity, most}
+	s.sizes = sizes{chunkBits, capacity, slotLimit}
 	s.bound()
 	s.waiting.Store(new([]uint32))
 	s.room.Store(makeRoom[T](0, nil, &s.sizes))
@@ -138,8 +139,8 @@ func build[T any](opts *Options[T], least uint, most int) (*Store[T], error) {
 	return s, nil
 }
 
-// bound sets the limit. It is less than the Capacity only when there are indexes for no more slots.
-func (s *Store[T]) bound() { s.limit = uint64(min(s.capacity, s.most-s.exhausted)) }
+// bound sets the limit: the Capacity, or fewer when no indexes are left for as many slots.
+func (s *Store[T]) bound() { s.limit = uint64(min(s.capacity, s.slotLimit-s.exhausted)) }
 
 // Must is like [New] but panics if an option is invalid.
 func Must[T any](opts *Options[T]) *Store[T] {

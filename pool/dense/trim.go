@@ -26,7 +26,7 @@ func (s *Store[T]) Trim() int64 {
 	taken := s.taken()
 	_, fresh := s.claimed()
 	used := s.used + fresh
-	had := d.bytes(taken, used) + 4*int64(len(*s.waiting.Load()))
+	size := d.bytes(taken, used) + 4*int64(len(*s.waiting.Load()))
 
 	top := s.top(d, taken, used)
 	waiting := slices.DeleteFunc((*s.waiting.Load())[:s.waits], func(index uint32) bool {
@@ -38,17 +38,18 @@ func (s *Store[T]) Trim() int64 {
 	})
 	waiting = slices.Clip(slices.Clone(waiting))
 	s.used -= s.waits - len(waiting) // to top, unless new slots were claimed: then all others are taken
-	s.waits, s.placed = len(waiting), 0
+	s.waits, s.ranked = len(waiting), 0
 	s.waiting.Store(&waiting)
 	if taken < len(d.values) || top < len(d.slots) || taken+used > len(d.values)+len(d.slots) {
 		d = d.resized(taken, top, taken, top, &s.sizes)
 		s.room.Store(d)
 	}
-	return max(had-d.bytes(taken, top)-4*int64(len(waiting)), 0)
+	return max(size-d.bytes(taken, top)-4*int64(len(waiting)), 0)
 }
 
-// top returns the number of indexes up to the highest that a value or an exhausted slot has, or one that is too
-// worn for all others to begin after it; or all in a Store with values by CreateAt.
+// top returns how many slots Trim keeps: up to the highest index of a slot that has a value or is
+// exhausted, or that is so worn that new slots could not begin after it. If CreateAt has created values, it
+// keeps all.
 func (s *Store[T]) top(d *room[T], taken, used int) (top int) {
 	if s.mirrors {
 		return used
@@ -74,14 +75,14 @@ func (s *Store[T]) top(d *room[T], taken, used int) (top int) {
 	return top
 }
 
-// bytes returns the size of the arrays and the chunks for n positions and m slots.
+// bytes returns how many bytes the arrays and chunks take that have n positions and m slots.
 func (d *room[T]) bytes(n, m int) (sum int64) {
 	for _, c := range d.parts(n) {
-		sum += int64(len(c.values))*int64(sizeOf[T]()+8) + 8*int64(len(c.dead.words)+len(c.dead.above))
+		sum += int64(len(c.values))*int64(sizeOf[T]()+8) + 8*int64(len(c.dead.words)+len(c.dead.summary))
 	}
 	slots := len(d.slots)
 	for k := 0; slots < m; k++ {
-		c := d.slotsBeyond.all[k].Load()
+		c := d.slotChunks.list[k].Load()
 		if c == nil {
 			break // only after a call overlapped a Refresh
 		}

@@ -41,9 +41,9 @@ func (s *Store[T]) All() iter.Seq2[pool.Handle[T], *T] {
 		s.phase.leave("All", w)
 		values, handles := d.values[:n], d.handles[:n]
 		for i := range values {
-			more := yield(handles[i], &values[i])
+			ok := yield(handles[i], &values[i])
 			s.phase.leave("All", w)
-			if !more {
+			if !ok {
 				return
 			}
 		}
@@ -88,9 +88,9 @@ func (s *Store[T]) Stats() pool.Stats {
 		s.phase.refuse("Stats")
 	}
 	n := int(min(s.tail.Load(), uint64(s.capacity))) // a limit below that is not to be read here
-	has := max(n, len(d.values))
+	allocated := max(n, len(d.values))
 	return pool.Stats{
-		Live: n, Free: has - n, Allocated: has, Capacity: s.capacity,
+		Live: n, Free: allocated - n, Allocated: allocated, Capacity: s.capacity,
 		Bytes: d.bytes(n, len(d.slots)) + 4*int64(len(*s.waiting.Load())),
 	}
 }

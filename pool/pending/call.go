@@ -76,21 +76,21 @@ func (k Call[T]) Done() <-chan struct{} {
 		return closed
 	}
 	for {
-		d := k.w.done.Load()
+		d := k.w.signal.Load()
 		if d == nil || d.id != k.id {
 			if !k.live() {
 				return closed // and the waiter may serve another call
 			}
-			// It was this call's when d was loaded. Success: it has had no other Done since.
-			// Failure: another Done of this call was faster, or the call is over.
-			fresh := &done{id: k.id, c: make(chan struct{})}
-			if !k.w.done.CompareAndSwap(d, fresh) {
+			// The waiter was this call's when d was loaded. Success proves that it has had no other Done since.
+			// Failure means that another Done of this call was faster, or that the call is over.
+			fresh := &signal{id: k.id, c: make(chan struct{})}
+			if !k.w.signal.CompareAndSwap(d, fresh) {
 				continue
 			}
 			d = fresh
 		}
-		// Who ends the call takes the handle and then looks for d. So either that goroutine finds d, or
-		// this one finds the handle taken.
+		// The goroutine that ends the call takes the handle and then looks for d. So it finds d, or this one
+		// finds the handle taken.
 		if !k.live() {
 			d.end()
 		}
@@ -98,16 +98,16 @@ func (k Call[T]) Done() <-chan struct{} {
 	}
 }
 
-// done is what Done has returned for a call.
-type done struct {
+// signal is the channel that Done has returned for a call.
+type signal struct {
 	id   uint64
 	once sync.Once
 	c    chan struct{}
 }
 
-func (d *done) end() { d.once.Do(func() { close(d.c) }) }
+func (d *signal) end() { d.once.Do(func() { close(d.c) }) }
 
-// closed is the channel of calls that had ended before their first Done.
+// closed is the channel of all calls that had ended before their first Done.
 var closed = func() chan struct{} { c := make(chan struct{}); close(c); return c }()
 
 // Cancel ends the call. It returns false if the call has ended already. Every Wait for the call
@@ -124,24 +124,25 @@ func (k Call[T]) Cancel() bool {
 	return true
 }
 
-// claim makes the caller the waiting side. It returns false if there was one before: a
-// waiter that serves another call has another id.
+// claim makes the caller the waiting side. It returns false if there was one before. A waiter that serves
+// another call by now has another id.
 func (k Call[T]) claim() bool { return k.w != nil && k.w.id.CompareAndSwap(k.id, 0) }
 
 // live reports whether the call is outstanding.
-func (k Call[T]) live() bool { return k.w.calls.live.Contains(pool.Handle[*waiter[T]](k.id)) }
+func (k Call[T]) live() bool { return k.w.calls.outstanding.Contains(pool.Handle[*waiter[T]](k.id)) }
 
-// remove takes the handle. Then no other goroutine sends.
+// remove takes the call's handle, so that no other goroutine answers. It returns false if one has taken it
+// before.
 func (k Call[T]) remove() bool {
-	ok := k.w.calls.live.Remove(pool.Handle[*waiter[T]](k.id))
+	ok := k.w.calls.outstanding.Remove(pool.Handle[*waiter[T]](k.id))
 	if ok {
 		k.w.ended(k.id)
 	}
 	return ok
 }
 
-// giveUp ends the call with err. If another has taken the handle, its answer is there or on
-// its way, and is returned instead. bell is what listen has returned, or nil before listen.
+// giveUp ends the call with err. If another goroutine has taken the handle, its answer is there or on its
+// way, and giveUp returns it instead. bell is what listen has returned, or nil before listen.
 func (k Call[T]) giveUp(bell chan struct{}, err error) (T, error) {
 	switch {
 	case k.remove():
@@ -156,7 +157,7 @@ func (k Call[T]) giveUp(bell chan struct{}, err error) (T, error) {
 	return k.recycle()
 }
 
-// recycle returns what the answer says. Nobody else has the waiter.
+// recycle returns the answer, and gives the waiter back. No other goroutine has it.
 func (k Call[T]) recycle() (T, error) {
 	w, a := k.w, k.w.answer
 	w.answer, w.bell = answer[T]{}, nil

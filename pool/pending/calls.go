@@ -32,18 +32,19 @@ type Options struct {
 // Any number of goroutines may use a Calls at once. [New] and [Must] return one; a zero Calls panics. It
 // must not be copied, and need not be closed.
 type Calls[T any] struct {
-	live    *pool.Pool[*waiter[T]] // where the outstanding calls wait
-	waiters sync.Pool              // of *waiter[T], to be used again
-	closed  atom.Pointer[error]    // refers to the first Close's error; nil before
-	made    time.Time              // when New made it, or zero without Options.Ages
+	outstanding *pool.Pool[*waiter[T]] // the table of outstanding calls
+	waiters     sync.Pool              // of *waiter[T], to be used again
+	closed      atom.Pointer[error]    // the error of the first Close; nil before
+	created     time.Time              // when New made it; zero without Options.Ages
 
 	mu       atom.Mutex
 	sleepers map[*sleeper[T]]context.CancelFunc // under mu: what wakes each StartWait that sleeps
 }
 
-// sleeper is the context of a StartWait, which ends with the user's, and at Close. That ends no call
-// whose place is free at once: an open loop of All keeps all places. Most calls never sleep, so what
-// wakes one is made when the table asks for Done.
+// sleeper is the context with which a StartWait waits for a slot. It ends with the user's context, and when
+// Close is called. Without it, StartWait could sleep long after a Close: that ends all calls, but an open
+// loop of All keeps their slots. Most calls never sleep, so the sleeper makes what wakes it when the table
+// asks for Done.
 type sleeper[T any] struct {
 	context.Context
 	calls *Calls[T]
@@ -66,7 +67,7 @@ func (s *sleeper[T]) Err() error {
 	return s.Context.Err()
 }
 
-// wakes notes what wakes a sleeper. Either Close finds it, or it finds closed.
+// wakes notes what wakes a sleeper. Close finds the note, or wakes finds that Close was called.
 func (c *Calls[T]) wakes(s *sleeper[T], wake context.CancelFunc) {
 	c.mu.Lock()
 	if c.sleepers == nil {
@@ -91,19 +92,20 @@ func (c *Calls[T]) awake(s *sleeper[T]) {
 	wake()
 }
 
-// waiter is where one call after the other waits.
+// waiter has room for the answer of one call, and then serves another.
 //
-// The goroutine that takes a call's handle answers, once, and the waiting side alone recycles. The
-// naive way has the waiter in the pool's slot, and a Reset that makes it ready again. But Deliver's
-// Take frees the slot before the waiting goroutine has its answer, so the next call there finds that.
+// The goroutine that takes a call's handle out of the table answers, once. Only the waiting side recycles
+// the waiter. The naive way has the waiter in the pool's slot, and a Reset that clears it. But Deliver's
+// Take frees the slot before the waiting goroutine has its answer, and the next call in that slot would get
+// it.
 //
-// A waiter keeps no channel and no timer. In a test by testing/synctest these belong to one bubble,
-// and the next call here may be in another. So a Wait that has to sleep makes its own.
+// A waiter keeps no channel and no timer. In a test by testing/synctest these belong to one bubble, and the
+// next call may be in another. So a Wait that has to sleep makes its own.
 type waiter[T any] struct {
-	calls *Calls[T]
-	id    atom.Uint64        // the call's, stored by Start; 0 once a goroutine claims to wait
-	done  atom.Pointer[done] // of the call whose Done was called last, or nil
-	since atom.Uint64        // nanoseconds from Calls.made to the call's Start, with Options.Ages; stored by Start
+	calls   *Calls[T]
+	id      atom.Uint64          // the call's, stored by Start; 0 once a goroutine has claimed to wait
+	signal  atom.Pointer[signal] // of the call whose Done was called last, or nil
+	started atom.Uint64          // nanoseconds from Calls.created to the call's Start, stored by Start if Options.Ages is set
 
 	// state says who writes next.
 	//
@@ -121,7 +123,7 @@ const (
 	answered               // the waiter is the waiting side's alone
 )
 
-// put answers the call, whose handle its caller has taken.
+// put answers the call. The caller has taken its handle.
 func (w *waiter[T]) put(a answer[T]) {
 	w.answer = a
 	if w.state.Swap(answered) == asleep {
@@ -129,19 +131,20 @@ func (w *waiter[T]) put(a answer[T]) {
 	}
 }
 
-// listen returns the bell that rings when the call is answered, or nil if it is.
+// listen returns the bell that rings when the call is answered, or nil if it is answered already.
 func (w *waiter[T]) listen() chan struct{} {
 	if w.state.Load() == answered {
 		return nil
 	}
 	bell := make(chan struct{}, 1)
 	w.bell = bell
-	if !w.state.CompareAndSwap(idle, asleep) { // it is answered meanwhile
+	if !w.state.CompareAndSwap(idle, asleep) { // it was answered meanwhile
 		return nil
 	}
 	return bell
 }
 
+// answer is what Wait returns.
 type answer[T any] struct {
 	value T
 	err   error
@@ -153,13 +156,13 @@ func New[T any](opts *Options) (*Calls[T], error) {
 	if opts == nil {
 		opts = new(Options)
 	}
-	live, err := pool.New(&pool.Options[*waiter[T]]{Capacity: opts.Capacity, Shards: opts.Shards})
+	outstanding, err := pool.New(&pool.Options[*waiter[T]]{Capacity: opts.Capacity, Shards: opts.Shards})
 	if err != nil {
 		return nil, errors.New("pending: " + strings.TrimPrefix(err.Error(), "pool: "))
 	}
-	c := &Calls[T]{live: live}
+	c := &Calls[T]{outstanding: outstanding}
 	if opts.Ages {
-		c.made = time.Now()
+		c.created = time.Now()
 	}
 	c.waiters.New = func() any { return &waiter[T]{calls: c} }
 	return c, nil
@@ -176,16 +179,16 @@ func Must[T any](opts *Options) *Calls[T] {
 
 // table returns the table. It panics for a zero Calls.
 func (c *Calls[T]) table() *pool.Pool[*waiter[T]] {
-	if c.live == nil {
+	if c.outstanding == nil {
 		panic("pending: use of a zero Calls; get one from New or Must")
 	}
-	return c.live
+	return c.outstanding
 }
 
 // Start starts a call. While Capacity calls are outstanding, its error wraps pool.ErrFull. After
 // Close it returns Close's error.
 func (c *Calls[T]) Start() (Call[T], error) {
-	return c.start(context.Background(), c.live.Insert)
+	return c.start(context.Background(), c.outstanding.Insert)
 }
 
 // StartWait is like Start, but while Capacity calls are outstanding, it waits until one ends.
@@ -195,16 +198,16 @@ func (c *Calls[T]) StartWait(ctx context.Context) (Call[T], error) {
 	return c.start(ctx, func(w *waiter[T]) (pool.Handle[*waiter[T]], error) {
 		s := &sleeper[T]{Context: ctx, calls: c}
 		defer c.awake(s)
-		return c.live.InsertWait(s, w)
+		return c.outstanding.InsertWait(s, w)
 	})
 }
 
-// start starts a call with a waiter that insert inserts. ctx is what insert waits with.
+// start starts a call. insert inserts its waiter into the table, and may wait until ctx is done.
 func (c *Calls[T]) start(ctx context.Context, insert func(*waiter[T]) (pool.Handle[*waiter[T]], error)) (Call[T], error) {
 	c.table()
 	w := c.waiters.Get().(*waiter[T])
-	if !c.made.IsZero() {
-		w.since.Store(uint64(time.Since(c.made)))
+	if !c.created.IsZero() {
+		w.started.Store(uint64(time.Since(c.created)))
 	}
 	h, err := insert(w)
 	// Either Close finds the call, or Start finds closed. So the insertion must be visible
@@ -212,18 +215,18 @@ func (c *Calls[T]) start(ctx context.Context, insert func(*waiter[T]) (pool.Hand
 	// insertion was refused, h is zero and names nothing.
 	w.id.Store(uint64(h))
 	if closed := c.closed.Load(); closed != nil {
-		c.live.Remove(h) // or another takes it, and nobody gets its answer
+		c.outstanding.Remove(h) // or another takes it, and nobody gets its answer
 		return Call[T]{}, *closed
 	}
 	if err != nil {
 		c.waiters.Put(w)
-		return Call[T]{}, &refusal{err, context.Cause(ctx), c.live.Cap()}
+		return Call[T]{}, &refusal{err, context.Cause(ctx), c.outstanding.Cap()}
 	}
 	return Call[T]{w, uint64(h)}, nil
 }
 
-// refusal is the error of a Start while Capacity calls are outstanding. The text of the table's own
-// error sends the reader to a Pool, which a caller of Start does not have.
+// refusal is the error of a Start while Capacity calls are outstanding. The table's own error sends the
+// reader to a Pool, which a caller of Start does not have.
 type refusal struct {
 	err      error // the table's, which wraps pool.ErrFull
 	cause    error // of the context that ended the wait, or nil
@@ -250,7 +253,7 @@ func (c *Calls[T]) Deliver(id uint64, v T) bool { return c.end(id, answer[T]{val
 // Fail is like Deliver, but Wait returns err.
 func (c *Calls[T]) Fail(id uint64, err error) bool { return c.end(id, failure[T](err)) }
 
-// end takes the handle, and then answers.
+// end takes the handle of a call, and then answers the call. It reports whether there was one.
 func (c *Calls[T]) end(id uint64, a answer[T]) bool {
 	w, ok := c.table().Take(pool.Handle[*waiter[T]](id))
 	if ok {
@@ -260,10 +263,10 @@ func (c *Calls[T]) end(id uint64, a answer[T]) bool {
 	return ok
 }
 
-// ended says that the call is over. Its caller has taken the handle, and answers then: from the answer
-// on, the waiter may serve another call.
+// ended closes the channel of the call's Done, if there is one. The caller has taken the handle, and answers
+// afterwards: from then on the waiter may serve another call.
 func (w *waiter[T]) ended(id uint64) {
-	if d := w.done.Load(); d != nil && d.id == id {
+	if d := w.signal.Load(); d != nil && d.id == id {
 		d.end()
 	}
 }
@@ -299,11 +302,11 @@ func (c *Calls[T]) Len() int { return c.table().Len() }
 
 // String returns the type of c and how many calls are outstanding, in a text for people.
 func (c *Calls[T]) String() string {
-	if c.live == nil {
+	if c.outstanding == nil {
 		return fmt.Sprintf("%T: a zero Calls", c)
 	}
 	return fmt.Sprintf("%T: %d calls", c, c.Len())
 }
 
-// failure returns the answer that is an error.
+// failure returns an answer that has an error: err, or ErrClosed if it is nil.
 func failure[T any](err error) answer[T] { return answer[T]{err: cmp.Or(err, ErrClosed)} }

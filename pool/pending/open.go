@@ -26,8 +26,8 @@ func (c *Calls[T]) All() iter.Seq2[Call[T], time.Duration] {
 	return func(yield func(Call[T], time.Duration) bool) {
 		for h, w := range c.table().All() {
 			k, age := Call[T]{*w, uint64(h)}, time.Duration(0)
-			if !c.made.IsZero() {
-				age = max(0, time.Since(c.made)-time.Duration(k.w.since.Load()))
+			if !c.created.IsZero() {
+				age = max(0, time.Since(c.created)-time.Duration(k.w.started.Load()))
 			}
 			// The waiter serves no other call before this one has ended. So if it is live now, since was
 			// this call's.
@@ -42,7 +42,7 @@ func (c *Calls[T]) All() iter.Seq2[Call[T], time.Duration] {
 // is none, or if Options.Ages is not set. Like Stats it reads every slot that has memory, and
 // poolhttp.RegisterSource shows what it returns.
 func (c *Calls[T]) OldestAge() (oldest time.Duration, ok bool) {
-	if c.table(); c.made.IsZero() {
+	if c.table(); c.created.IsZero() {
 		return 0, false
 	}
 	for _, age := range c.All() {

@@ -20,10 +20,10 @@ func (t *Table[K, R]) Add(k K, r R) Index {
 		return None
 	}
 	if int(i) < n {
-		was := t.occupant(i)
+		old := t.deadAt(i)
 		t.keys[i] = k
 		store(&t.rows.places, i, &r)
-		t.replaced(was)
+		t.replaced(old)
 		return i
 	}
 	if n == t.rows.allocated {
@@ -36,15 +36,16 @@ func (t *Table[K, R]) Add(k K, r R) Index {
 	return i
 }
 
-// dead is the record of a dead handle k, which was at i. It has the record only if there are OnDead functions.
-type dead[K, R any] struct {
+// deadRecord is a record that leaves because its key k, a handle, is dead. It was in row i. It has the
+// record itself only if there are OnDead functions.
+type deadRecord[K, R any] struct {
 	k      K
 	i      Index
 	record R
 }
 
-// occupant returns the record at i, which another one is about to replace.
-func (t *Table[K, R]) occupant(i Index) (d dead[K, R]) {
+// deadAt returns the record in row i, which is about to leave.
+func (t *Table[K, R]) deadAt(i Index) (d deadRecord[K, R]) {
 	d.k, d.i = t.keys[i], i
 	if t.deaths.Any() {
 		load(&t.rows.places, i, &d.record)
@@ -52,8 +53,8 @@ func (t *Table[K, R]) occupant(i Index) (d dead[K, R]) {
 	return d
 }
 
-// replaced tells that another record is in the place of d.
-func (t *Table[K, R]) replaced(d dead[K, R]) {
+// replaced tells the OnMove and OnDead functions that another record is in the row of d.
+func (t *Table[K, R]) replaced(d deadRecord[K, R]) {
 	if t.moves.Any() {
 		t.tell(d.k, d.i, None)
 	}
@@ -71,16 +72,16 @@ func (t *Table[K, R]) AddOrSet(k K, r R) Index {
 	return t.Add(k, r)
 }
 
-// growFor makes room for one more record, whose key is claimed.
+// growFor makes room for one more record. If it panics, it undoes the claim of the record's key.
 func (t *Table[K, R]) growFor(k K) {
-	done := false
+	grown := false
 	defer func() {
-		if !done {
+		if !grown {
 			t.index.unclaim(k, t.keys)
 		}
 	}()
 	t.grow(t.rows.n + 1)
-	done = true
+	grown = true
 }
 
 // AddBatch adds the records rs by the keys ks, in that order, or nothing. If Add would refuse one
@@ -94,21 +95,21 @@ func (t *Table[K, R]) AddBatch(ks []K, rs []R) bool {
 	if len(ks) != len(rs) {
 		panic(fmt.Sprintf("table: AddBatch of %d keys and %d records", len(ks), len(rs)))
 	}
-	before := t.rows.n
+	first := t.rows.n
 	n, ok := t.claimAll(ks)
 	if !ok {
 		return false
 	}
 	t.keys = t.keys[:n]
 	t.rows.n = n
-	var replaced []dead[K, R]
+	var replaced []deadRecord[K, R]
 	for j, k := range ks {
-		i := Index(before + j)
-		if n-before < len(ks) { // some replace dead occupants
+		i := Index(first + j)
+		if n-first < len(ks) { // some replace records of dead keys
 			i = t.index.held(k)
 		}
-		if int(i) < before && (t.moves.Any() || t.deaths.Any()) {
-			replaced = append(replaced, t.occupant(i))
+		if int(i) < first && (t.moves.Any() || t.deaths.Any()) {
+			replaced = append(replaced, t.deadAt(i))
 		}
 		t.keys[i] = k
 		store(&t.rows.places, i, &rs[j])
@@ -119,8 +120,8 @@ func (t *Table[K, R]) AddBatch(ks []K, rs []R) bool {
 	return true
 }
 
-// claimAll claims all of ks, makes room for those that need new rows, and returns the new
-// number of rows. If it returns false or panics, it has claimed none.
+// claimAll claims all of ks and makes room for those that need new rows. It returns the new number of
+// rows. If it returns false or panics, no key is claimed.
 func (t *Table[K, R]) claimAll(ks []K) (n int, ok bool) {
 	n = t.rows.n
 	claimed := 0

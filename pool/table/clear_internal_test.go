@@ -39,7 +39,7 @@ func TestClearTouchesRecordsAlone(t *testing.T) {
 	mark := occupant{1, 7}
 	for _, h := range hs {
 		if !used[h.Index()] {
-			*x.at(h) = mark
+			*x.occupantOf(h) = mark
 		}
 	}
 	m := byInt.index.(*hashed[int])
@@ -56,7 +56,7 @@ func TestClearTouchesRecordsAlone(t *testing.T) {
 		if used[h.Index()] {
 			want = occupant{}
 		}
-		require.Equal(t, want, *x.at(h), "slot %d", h.Index())
+		require.Equal(t, want, *x.occupantOf(h), "slot %d", h.Index())
 		require.Equal(t, i >= left, columns[i] == 7, "row %d", i)
 	}
 	require.Equal(t, map[int]Index{-1: 7}, m.rows)
@@ -84,12 +84,12 @@ func TestGrowTakesNothingForThePool(t *testing.T) {
 // TestWordsAreCopiedAsOne: a field without pointers that is as large as a word, and aligned like one, is copied
 // by a load and a store.
 func TestWordsAreCopiedAsOne(t *testing.T) {
-	for v, want := range map[any]how{
+	for v, want := range map[any]copyKind{
 		struct{}{}: byNothing, true: by1, int16(0): by2, int32(0): by4, float32(0): by4, uint64(0): by8, [2]uint32{}: byBytes, [3]byte{}: byBytes,
 		[2]byte{}: byBytes, [2]uint16{}: byBytes, [1]uint32{}: by4, struct{ A, B uint32 }{}: byBytes, struct{ A uint64 }{}: by8, "": byString,
 	} {
 		if typ := reflect.TypeOf(v); typ.Size() != 8 || bits.UintSize == 64 { // on 32 bits, 8 bytes are aligned to 4, and some go as one
-			require.Equal(t, want, howTo(typ), "%v", typ)
+			require.Equal(t, want, kindOf(typ), "%v", typ)
 		}
 	}
 }

@@ -55,9 +55,9 @@ func (t *Table[K, R]) CloneFrom(original *Table[K, R], copy func(dst, src *R)) {
 	whole = true
 }
 
-// cloneRecords adds the records of the original to t, which has none and has room.
+// cloneRecords adds the records of the original to t, which is empty and has room for them.
 func (t *Table[K, R]) cloneRecords(original *Table[K, R], copyRecord func(dst, src *R)) {
-	keys, from := original.keys, original.rows.places
+	keys, source := original.keys, original.rows.places
 	byColumns := copyRecord == nil && t.rows.layout == original.rows.layout
 	copyColumns := func() {
 		for j := range t.rows.columns {
@@ -71,34 +71,34 @@ func (t *Table[K, R]) cloneRecords(original *Table[K, R], copyRecord func(dst, s
 	}
 	for i, k := range keys {
 		n := t.rows.n
-		at := t.index.claim(k, Index(n), t.keys)
-		if byColumns && int(at) != i { // from here on, records move up
+		row := t.index.claim(k, Index(n), t.keys)
+		if byColumns && int(row) != i { // from here on, records move up
 			copyColumns()
 			byColumns = false
 		}
-		if at == None {
+		if row == None {
 			continue // the pool refuses it
 		}
-		if int(at) == n {
+		if int(row) == n {
 			t.keys = t.keys[:n+1]
 			t.rows.n = n + 1
 		}
-		t.keys[at] = k
+		t.keys[row] = k
 		if byColumns {
 			continue
 		}
 		if copyRecord == nil {
-			load(&from, Index(i), &r)
-			store(&t.rows.places, at, &r)
+			load(&source, Index(i), &r)
+			store(&t.rows.places, row, &r)
 			continue
 		}
 		dst, src := &buffer[0], &buffer[1]
-		load(&from, Index(i), src)
+		load(&source, Index(i), src)
 		*dst = zero
-		if copyRecord(dst, src); original.rows.n != len(keys) || original.rows.places != from {
+		if copyRecord(dst, src); original.rows.n != len(keys) || original.rows.places != source {
 			panic(fmt.Sprintf(changed, "CloneFrom"))
 		}
-		store(&t.rows.places, at, dst)
+		store(&t.rows.places, row, dst)
 	}
 	if byColumns {
 		copyColumns()

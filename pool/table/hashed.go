@@ -6,10 +6,10 @@ import (
 	"reflect"
 )
 
-// hashed is the index of tables from New: a Go map.
+// hashed is the index of a table that New made: a Go map.
 type hashed[K comparable] struct {
 	rows map[K]Index
-	room int // at least for how many keys rows was made, and how many it had before a removal
+	room int // for how many keys the map was made, or how many it had before a removal if that is more
 }
 
 func (x *hashed[K]) find(k K) Index {
@@ -45,8 +45,8 @@ func (x *hashed[K]) drop(k K) {
 
 func (x *hashed[K]) empty() index[K] { return &hashed[K]{} }
 
-// clear deletes the keys one by one if they are few: to clear a map visits all that it has had room
-// for, and costs a tenth of a deletion for each.
+// clear deletes the keys one by one if they are few. For clear(map) visits all that the map has room for,
+// at a tenth of the cost of a deletion.
 func (x *hashed[K]) clear(keys []K) {
 	x.room = max(x.room, len(x.rows))
 	if x.room > sparse*len(keys) {
@@ -58,12 +58,12 @@ func (x *hashed[K]) clear(keys []K) {
 	clear(x.rows)
 }
 
-// sparse is how many keys a map has room for, for each that it has, if it has few.
+// sparse says when the keys of a map are few: it has room for more than so many times their number.
 const sparse = 10
 
-// reserve makes a map with room, since a map cannot be told to grow. A map consists of many
-// small tables, and the keys are spread over them by chance. With room for a quarter more, no
-// table is full before its time. Steps of two, as in growth, keep repeated calls O(n).
+// reserve makes a new map with more room, since a map cannot be told to grow. A map consists of many small
+// tables, over which chance spreads the keys. With room for a quarter more, no table fills up early. The
+// room doubles at least, so repeated calls cost O(n).
 func (x *hashed[K]) reserve(n int) {
 	// A map that is made for 8 allocates when the first key comes.
 	if n = max(n+n/4, 9); n > x.room {
@@ -71,14 +71,14 @@ func (x *hashed[K]) reserve(n int) {
 	}
 }
 
-// trim copies the keys to a map of their number, since maps do not shrink.
+// trim copies the keys to a map that is made for their number, since maps do not shrink.
 func (x *hashed[K]) trim() int64 {
-	before, after := mapBytes[K](max(x.room, len(x.rows))), mapBytes[K](len(x.rows))
-	if before == after {
+	old, shrunk := mapBytes[K](max(x.room, len(x.rows))), mapBytes[K](len(x.rows))
+	if old == shrunk {
 		return 0
 	}
 	x.remake(len(x.rows))
-	return before - after
+	return old - shrunk
 }
 
 // remake makes the map anew, with room for n keys.
@@ -91,10 +91,10 @@ func (x *hashed[K]) remake(n int) {
 	x.rows, x.room = rows, n
 }
 
-// mapBytes returns about how many bytes the runtime allocates for a map of n keys: slots of a
-// key, an element and a byte, of which it fills seven of eight, in tables of a power of two.
+// mapBytes returns about how many bytes the runtime allocates for a map of n keys. Each of its places has
+// a key, an element and a byte. The runtime fills seven of eight places, in tables of a power of two.
 func mapBytes[K comparable](n int) int64 {
-	const group, perTable, beside, most = 8, 1024, 48, 128
+	const group, perTable, header, keyLimit = 8, 1024, 48, 128
 	if n == 0 {
 		return 0
 	}
@@ -102,8 +102,8 @@ func mapBytes[K comparable](n int) int64 {
 	if n > group {
 		slots = 1 << bits.Len64(uint64(n)*8/7-1)
 	}
-	if key > most { // elsewhere, and freed when it is removed
+	if key > keyLimit { // elsewhere, and freed when it is removed
 		key = wordBytes
 	}
-	return slots*(key+wordBytes+1) + (slots+perTable-1)/perTable*beside
+	return slots*(key+wordBytes+1) + (slots+perTable-1)/perTable*header
 }

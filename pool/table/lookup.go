@@ -2,8 +2,8 @@ package table
 
 import "iter"
 
-// has reports whether there is a record at i.
-func (t *Table[K, R]) has(i Index) bool { return uint(i) < uint(t.rows.n) }
+// hasRow reports whether there is a record at i.
+func (t *Table[K, R]) hasRow(i Index) bool { return uint(i) < uint(t.rows.n) }
 
 // Lookup returns the Index of the record by the key k, or None if there is none. It costs a
 // look-up in a map or, in a table by handles, two loads and a [pool.Pool.Contains]. It
@@ -17,7 +17,7 @@ func (t *Table[K, R]) Lookup(k K) Index {
 
 // KeyAt returns the key of the record at i, and false if there is none.
 func (t *Table[K, R]) KeyAt(i Index) (k K, ok bool) {
-	if !t.has(i) {
+	if !t.hasRow(i) {
 		return k, false
 	}
 	return t.keys[i], true
@@ -30,7 +30,8 @@ func (t *Table[K, R]) Get(k K) (r R, ok bool) {
 	return r, ok
 }
 
-// get is Get that copies to *r. Get is inlined, so the caller's variable gets the only copy.
+// get copies the record to *r. Get is inlined and passes the address of its result, so the record is copied
+// only once.
 func (t *Table[K, R]) get(k K, r *R) bool {
 	i := t.Lookup(k)
 	if i == None {
@@ -42,7 +43,7 @@ func (t *Table[K, R]) get(k K, r *R) bool {
 
 // GetAt returns a copy of the record at i, and false if there is none.
 func (t *Table[K, R]) GetAt(i Index) (r R, ok bool) {
-	if ok = t.has(i); ok {
+	if ok = t.hasRow(i); ok {
 		load(&t.rows.places, i, &r)
 	}
 	return r, ok
@@ -60,7 +61,7 @@ func (t *Table[K, R]) Set(k K, r R) bool {
 
 // SetAt overwrites the record at i with r, and returns false if there is none.
 func (t *Table[K, R]) SetAt(i Index, r R) bool {
-	if !t.has(i) {
+	if !t.hasRow(i) {
 		return false
 	}
 	store(&t.rows.places, i, &r)

@@ -27,7 +27,7 @@ import (
 
 // column is an array of values of one type.
 type column struct {
-	base   unsafe.Pointer // element 0; nil before the first growth
+	base   unsafe.Pointer // the address of element 0; nil before the first growth
 	offset uintptr        // of the field in R
 	block  reflect.Value  // the elements, as a slice of their type
 	elementType
@@ -36,17 +36,17 @@ type column struct {
 // elementType is the type of a column's elements, and how to copy one.
 type elementType struct {
 	size   uintptr
-	how    how
+	kind   copyKind
 	typ    reflect.Type
 	pieces []piece // if how is byPieces
 }
 
-// how is the way to copy a value.
-type how uint8
+// copyKind is the way to copy a value.
+type copyKind uint8
 
 const (
-	byNothing how = iota // it has no size
-	by1                  // by8 and before: a word of that many bytes
+	byNothing copyKind = iota // it has no size
+	by1                       // by8 and before: a word of that many bytes
 	by2
 	by4
 	by8
@@ -58,34 +58,34 @@ const (
 	byPieces
 )
 
-// isRare reports whether few records have a column that is moved in this way.
-func (h how) isRare() bool { return h == by2 || h == byBytes || h >= bySlice }
+// isRare reports whether few records have a column that is copied in this way.
+func (kind copyKind) isRare() bool { return kind == by2 || kind == byBytes || kind >= bySlice }
 
-// piece is a part of a value that is copied in one way. If how is byPieces, it is count
-// elements of an array, side by side, each of which consists of pieces.
+// piece is a part of a value that is copied in one way. If kind is byPieces, it is an array of count
+// elements, each of which consists of pieces.
 type piece struct {
-	how          how
+	kind         copyKind
 	offset, size uintptr // of the part; of one element
 	count        uintptr
 	pieces       []piece
 }
 
-// flatPieces is the most pieces that an array is cut into. A longer one is copied by a loop
-// over its elements, so a column of arrays takes memory for the pieces of one element.
+// flatPieces is the greatest number of pieces that an array is cut into. For a longer array there are only
+// the pieces of one element, and a loop copies the elements. So its pieces take little memory.
 const flatPieces = 16
 
 func newColumn(typ reflect.Type, offset uintptr) column {
-	c := column{offset: offset, elementType: elementType{size: typ.Size(), how: howTo(typ), typ: typ}}
-	if c.how == byPieces {
+	c := column{offset: offset, elementType: elementType{size: typ.Size(), kind: kindOf(typ), typ: typ}}
+	if c.kind == byPieces {
 		c.pieces = cut(nil, typ, 0)
 	}
 	return c
 }
 
-// howTo returns how to copy a value of type typ.
-func howTo(typ reflect.Type) how {
+// kindOf returns how to copy a value of type typ.
+func kindOf(typ reflect.Type) copyKind {
 	if !pointers.In(typ) {
-		// A word may be read only if the type is aligned like one.
+		// A value may be read as a number only if it is aligned like one.
 		switch size, align := typ.Size(), uintptr(typ.Align()); {
 		case size == 0:
 			return byNothing
@@ -114,38 +114,38 @@ func howTo(typ reflect.Type) how {
 }
 
 // cut appends the pieces of a value of type typ that lies at offset.
-func cut(to []piece, typ reflect.Type, offset uintptr) []piece {
-	h := howTo(typ)
+func cut(pieces []piece, typ reflect.Type, offset uintptr) []piece {
+	kind := kindOf(typ)
 	switch {
-	case h == byNothing:
-		return to
-	case h != byPieces:
-		// Bytes without pointers are copied together with their neighbours.
-		if last := len(to) - 1; h <= byBytes && last >= 0 && to[last].how <= byBytes && to[last].offset+to[last].size == offset {
-			to[last].how = byBytes
-			to[last].size += typ.Size()
-			return to
+	case kind == byNothing:
+		return pieces
+	case kind != byPieces:
+		// Neighbours without pointers are one piece of bytes.
+		if last := len(pieces) - 1; kind <= byBytes && last >= 0 && pieces[last].kind <= byBytes && pieces[last].offset+pieces[last].size == offset {
+			pieces[last].kind = byBytes
+			pieces[last].size += typ.Size()
+			return pieces
 		}
-		return append(to, piece{how: h, offset: offset, size: typ.Size()})
+		return append(pieces, piece{kind: kind, offset: offset, size: typ.Size()})
 	case typ.Kind() == reflect.Struct:
 		for i := range typ.NumField() {
 			if f := typ.Field(i); f.Name != "_" {
-				to = cut(to, f.Type, offset+f.Offset)
+				pieces = cut(pieces, f.Type, offset+f.Offset)
 			}
 		}
-		return to
+		return pieces
 	}
 	size := typ.Elem().Size()
 	if element := cut(nil, typ.Elem(), 0); typ.Len()*len(element) > flatPieces {
-		return append(to, piece{byPieces, offset, size, uintptr(typ.Len()), element})
+		return append(pieces, piece{byPieces, offset, size, uintptr(typ.Len()), element})
 	}
 	for i := range typ.Len() {
-		to = cut(to, typ.Elem(), offset+uintptr(i)*size)
+		pieces = cut(pieces, typ.Elem(), offset+uintptr(i)*size)
 	}
-	return to
+	return pieces
 }
 
-// places are where the columns of a table lie, for what copies records.
+// places tell load, store and leave where the columns of a table lie.
 type places struct {
 	records unsafe.Pointer // under AoS, record 0
 	plan    *plan          // under SoA; nil under AoS
@@ -158,22 +158,22 @@ func placesOf(l Layout, columns []column) places {
 	return places{plan: planOf(columns)}
 }
 
-// plan is how the columns of a structure of arrays are moved: made once, when they get their
-// memory. It has a list of columns for each way to move one, so there is one loop for each way, and no
+// plan tells how to copy a record of a structure of arrays. It is made once, when the columns get their
+// memory. It has a list of steps for each kind of copying. So there is one loop for each kind, and no
 // switch for each column of each record.
 //
-// The naive plan has a slice for each way. Its loops load a length and count, although most records
-// have few columns of a kind: to copy a record of seven took 180 instructions instead of 95.
+// The naive plan has a slice for each kind. Its loops load a length and count, although most records have
+// few columns of a kind: to copy a record of seven took 180 instructions instead of 95.
 type plan struct {
-	by   [byPieces + 1]*step // lists, in the order of the fields
-	rare bool                // some list is not empty of those that moveRare goes through
+	lists [byPieces + 1]*step // by kinds; each is in the order of the fields
+	rare  bool                // a list of a rare kind is not empty
 }
 
-// step is what it takes to move an element of a column.
+// step is what it takes to copy an element of a column.
 type step struct {
 	base   unsafe.Pointer // element 0
 	offset uintptr        // of the field in R
-	next   *step          // the next column that is moved in the same way, or nil
+	next   *step          // the next column that is copied in the same way, or nil
 	typ    *elementType
 }
 
@@ -181,22 +181,24 @@ type step struct {
 func planOf(columns []column) *plan {
 	p, steps := new(plan), make([]step, len(columns))
 	for i := len(columns) - 1; i >= 0; i-- {
-		if c := &columns[i]; c.how != byNothing {
-			steps[i] = step{c.base, c.offset, p.by[c.how], &c.elementType}
-			p.by[c.how] = &steps[i]
-			p.rare = p.rare || c.how.isRare()
+		if c := &columns[i]; c.kind != byNothing {
+			steps[i] = step{c.base, c.offset, p.lists[c.kind], &c.elementType}
+			p.lists[c.kind] = &steps[i]
+			p.rare = p.rare || c.kind.isRare()
 		}
 	}
 	return p
 }
 
-// load copies record i to r.
+// load copies record i to r. It, store and leave go through the same lists. They are written out three
+// times because each copy is one instruction of a type that the compiler knows: a function for each step
+// would be a call for each column.
 func (p *plan) load(i Index, r unsafe.Pointer) {
-	loadAll[uint64](p.by[by8], i, r)
-	loadAll[uint32](p.by[by4], i, r)
-	loadAll[uint8](p.by[by1], i, r)
-	loadAll[string](p.by[byString], i, r)
-	loadAll[unsafe.Pointer](p.by[byPointer], i, r)
+	loadAll[uint64](p.lists[by8], i, r)
+	loadAll[uint32](p.lists[by4], i, r)
+	loadAll[uint8](p.lists[by1], i, r)
+	loadAll[string](p.lists[byString], i, r)
+	loadAll[unsafe.Pointer](p.lists[byPointer], i, r)
 	if p.rare {
 		p.loadRare(i, r)
 	}
@@ -204,12 +206,12 @@ func (p *plan) load(i Index, r unsafe.Pointer) {
 
 // loadRare is load for the other columns.
 func (p *plan) loadRare(i Index, r unsafe.Pointer) {
-	loadAll[uint16](p.by[by2], i, r)
-	loadAll[[]byte](p.by[bySlice], i, r)
-	loadAll[any](p.by[byInterface], i, r)
-	for _, h := range [...]how{byBytes, byPieces} {
-		for s := p.by[h]; s != nil; s = s.next {
-			s.typ.copy(unsafe.Add(r, s.offset), s.typ.at(s.base, i))
+	loadAll[uint16](p.lists[by2], i, r)
+	loadAll[[]byte](p.lists[bySlice], i, r)
+	loadAll[any](p.lists[byInterface], i, r)
+	for _, kind := range [...]copyKind{byBytes, byPieces} {
+		for s := p.lists[kind]; s != nil; s = s.next {
+			s.typ.copy(unsafe.Add(r, s.offset), s.typ.address(s.base, i))
 		}
 	}
 }
@@ -227,23 +229,23 @@ func element[E any](s *step, i Index) *E {
 
 // store copies r to record i.
 func (p *plan) store(i Index, r unsafe.Pointer) {
-	storeAll[uint64](p.by[by8], i, r)
-	storeAll[uint32](p.by[by4], i, r)
-	storeAll[uint8](p.by[by1], i, r)
-	storeAll[string](p.by[byString], i, r)
-	storeAll[unsafe.Pointer](p.by[byPointer], i, r)
+	storeAll[uint64](p.lists[by8], i, r)
+	storeAll[uint32](p.lists[by4], i, r)
+	storeAll[uint8](p.lists[by1], i, r)
+	storeAll[string](p.lists[byString], i, r)
+	storeAll[unsafe.Pointer](p.lists[byPointer], i, r)
 	if p.rare {
 		p.storeRare(i, r)
 	}
 }
 
 func (p *plan) storeRare(i Index, r unsafe.Pointer) {
-	storeAll[uint16](p.by[by2], i, r)
-	storeAll[[]byte](p.by[bySlice], i, r)
-	storeAll[any](p.by[byInterface], i, r)
-	for _, h := range [...]how{byBytes, byPieces} {
-		for s := p.by[h]; s != nil; s = s.next {
-			s.typ.copy(s.typ.at(s.base, i), unsafe.Add(r, s.offset))
+	storeAll[uint16](p.lists[by2], i, r)
+	storeAll[[]byte](p.lists[bySlice], i, r)
+	storeAll[any](p.lists[byInterface], i, r)
+	for _, kind := range [...]copyKind{byBytes, byPieces} {
+		for s := p.lists[kind]; s != nil; s = s.next {
+			s.typ.copy(s.typ.address(s.base, i), unsafe.Add(r, s.offset))
 		}
 	}
 }
@@ -256,25 +258,25 @@ func storeAll[E any](s *step, i Index, r unsafe.Pointer) {
 
 // leave moves the record at last to i, unless they are the same, and zeroes row last.
 func (p *plan) leave(i, last Index) {
-	leaveAll[uint64](p.by[by8], i, last)
-	leaveAll[uint32](p.by[by4], i, last)
-	leaveAll[uint8](p.by[by1], i, last)
-	leaveAll[string](p.by[byString], i, last)
-	leaveAll[unsafe.Pointer](p.by[byPointer], i, last)
+	leaveAll[uint64](p.lists[by8], i, last)
+	leaveAll[uint32](p.lists[by4], i, last)
+	leaveAll[uint8](p.lists[by1], i, last)
+	leaveAll[string](p.lists[byString], i, last)
+	leaveAll[unsafe.Pointer](p.lists[byPointer], i, last)
 	if p.rare {
 		p.leaveRare(i, last)
 	}
 }
 
 func (p *plan) leaveRare(i, last Index) {
-	leaveAll[uint16](p.by[by2], i, last)
-	leaveAll[[]byte](p.by[bySlice], i, last)
-	leaveAll[any](p.by[byInterface], i, last)
-	for _, h := range [...]how{byBytes, byPieces} {
-		for s := p.by[h]; s != nil; s = s.next {
-			left := s.typ.at(s.base, last)
+	leaveAll[uint16](p.lists[by2], i, last)
+	leaveAll[[]byte](p.lists[bySlice], i, last)
+	leaveAll[any](p.lists[byInterface], i, last)
+	for _, kind := range [...]copyKind{byBytes, byPieces} {
+		for s := p.lists[kind]; s != nil; s = s.next {
+			left := s.typ.address(s.base, last)
 			if i != last {
-				s.typ.copy(s.typ.at(s.base, i), left)
+				s.typ.copy(s.typ.address(s.base, i), left)
 			}
 			reflect.NewAt(s.typ.typ, left).Elem().SetZero()
 		}
@@ -290,52 +292,52 @@ func leaveAll[E any](s *step, i, last Index) {
 }
 
 // at returns element i of an array that begins at base.
-func (t *elementType) at(base unsafe.Pointer, i Index) unsafe.Pointer {
+func (t *elementType) address(base unsafe.Pointer, i Index) unsafe.Pointer {
 	return unsafe.Add(base, uintptr(i)*t.size)
 }
 
 // copy copies an element.
-func (t *elementType) copy(to, from unsafe.Pointer) { copyValue(t.how, to, from, t.size, t.pieces) }
+func (t *elementType) copy(dst, src unsafe.Pointer) { copyValue(t.kind, dst, src, t.size, t.pieces) }
 
 // copyValue copies a value.
-func copyValue(h how, to, from unsafe.Pointer, size uintptr, pieces []piece) {
-	switch h {
+func copyValue(kind copyKind, dst, src unsafe.Pointer, size uintptr, pieces []piece) {
+	switch kind {
 	case by8:
-		*(*uint64)(to) = *(*uint64)(from)
+		*(*uint64)(dst) = *(*uint64)(src)
 	case by4:
-		*(*uint32)(to) = *(*uint32)(from)
+		*(*uint32)(dst) = *(*uint32)(src)
 	case by1:
-		*(*uint8)(to) = *(*uint8)(from)
+		*(*uint8)(dst) = *(*uint8)(src)
 	case by2:
-		*(*uint16)(to) = *(*uint16)(from)
+		*(*uint16)(dst) = *(*uint16)(src)
 	case byBytes:
-		copy(unsafe.Slice((*byte)(to), size), unsafe.Slice((*byte)(from), size))
+		copy(unsafe.Slice((*byte)(dst), size), unsafe.Slice((*byte)(src), size))
 	case byPointer:
-		*(*unsafe.Pointer)(to) = *(*unsafe.Pointer)(from)
+		*(*unsafe.Pointer)(dst) = *(*unsafe.Pointer)(src)
 	case byString:
-		*(*string)(to) = *(*string)(from)
+		*(*string)(dst) = *(*string)(src)
 	case bySlice:
 		// Every slice is three words, the first of them a pointer.
-		*(*[]byte)(to) = *(*[]byte)(from)
+		*(*[]byte)(dst) = *(*[]byte)(src)
 	case byInterface:
 		// Every interface is two words; the copy does not interpret them.
-		*(*any)(to) = *(*any)(from)
+		*(*any)(dst) = *(*any)(src)
 	case byPieces:
 		for i := range pieces {
 			p := &pieces[i]
-			to, from := unsafe.Add(to, p.offset), unsafe.Add(from, p.offset)
-			if p.how != byPieces {
-				copyValue(p.how, to, from, p.size, nil)
+			dst, src := unsafe.Add(dst, p.offset), unsafe.Add(src, p.offset)
+			if p.kind != byPieces {
+				copyValue(p.kind, dst, src, p.size, nil)
 				continue
 			}
 			for j := range p.count {
-				copyValue(byPieces, unsafe.Add(to, j*p.size), unsafe.Add(from, j*p.size), 0, p.pieces)
+				copyValue(byPieces, unsafe.Add(dst, j*p.size), unsafe.Add(src, j*p.size), 0, p.pieces)
 			}
 		}
 	}
 }
 
-// resized returns c with room for rows, and with its first n elements copied there.
+// resized returns a column like c that has so many rows, and a copy of the first n elements.
 func (c column) resized(n, rows int) column {
 	old := c.block
 	if c.size > 0 {
@@ -353,21 +355,21 @@ func (c column) resized(n, rows int) column {
 func (c *column) wipe(n int) {
 	switch {
 	case n == 0:
-	case c.how <= byBytes: // Slice below allocates
+	case c.kind <= byBytes: // Slice below allocates
 		clear(unsafe.Slice((*byte)(c.base), uintptr(n)*c.size))
 	default:
 		c.block.Slice(0, n).Clear()
 	}
 }
 
-// copyFrom copies the first n elements of another column of the same type.
-func (c *column) copyFrom(from *column, n int) {
+// copyFrom copies the first n elements of src, a column of the same type.
+func (c *column) copyFrom(src *column, n int) {
 	switch {
 	case n == 0:
-	case c.how <= byBytes: // Slice below allocates
-		copy(unsafe.Slice((*byte)(c.base), uintptr(n)*c.size), unsafe.Slice((*byte)(from.base), uintptr(n)*c.size))
+	case c.kind <= byBytes: // Slice below allocates
+		copy(unsafe.Slice((*byte)(c.base), uintptr(n)*c.size), unsafe.Slice((*byte)(src.base), uintptr(n)*c.size))
 	default:
-		reflect.Copy(c.block, from.block.Slice(0, n))
+		reflect.Copy(c.block, src.block.Slice(0, n))
 	}
 }
 
@@ -385,8 +387,8 @@ func record[R any](rs *rows, i Index) *R {
 	return (*R)(unsafe.Add(rs.records, uintptr(i)*unsafe.Sizeof(*new(R))))
 }
 
-// load copies record i to *r. It is inlined. With a call of record it would cost 88 of the 80 nodes that the
-// compiler allows.
+// load copies record i to *r. The compiler inlines it, at a cost of at most 80 nodes. With a call of record
+// it would cost 88.
 func load[R any](ps *places, i Index, r *R) {
 	if ps.plan != nil {
 		ps.plan.load(i, unsafe.Pointer(r))
@@ -416,19 +418,19 @@ func leave[R any](rs *rows, i, last Index) {
 	}
 }
 
-// offsetOf returns where in R the selector points. It panics unless it points
-// into the record that it is given.
+// offsetOf returns the offset in R to which the selector points. It panics if the selector points outside
+// the record that it was given.
 func offsetOf[F, R any](selector func(*R) *F) uintptr {
 	record := new(R)
-	at := uintptr(unsafe.Pointer(ask(selector, record)))
+	field := uintptr(unsafe.Pointer(ask(selector, record)))
 	start := uintptr(unsafe.Pointer(record))
-	if at == 0 {
+	if field == 0 {
 		panic(fmt.Sprintf("table: Column: the selector returned nil for a zero %T; want the address of a field of it", *record))
 	}
-	if at < start || at-start >= max(1, unsafe.Sizeof(*record)) {
+	if field < start || field-start >= max(1, unsafe.Sizeof(*record)) {
 		panic(fmt.Sprintf("table: Column: the selector points outside the %T that it was given; want the address of a field of it", *record))
 	}
-	return at - start
+	return field - start
 }
 
 // ask calls the selector on record. If it panics, ask panics with an explanation.

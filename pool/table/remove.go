@@ -20,7 +20,7 @@ func (t *Table[K, R]) Remove(k K) Index {
 // there is no record at i.
 func (t *Table[K, R]) RemoveAt(i Index) Index {
 	t.change()
-	if !t.has(i) {
+	if !t.hasRow(i) {
 		return None
 	}
 	t.removeAt(i)
@@ -28,7 +28,7 @@ func (t *Table[K, R]) RemoveAt(i Index) Index {
 }
 
 func (t *Table[K, R]) removeAt(i Index) {
-	var none K
+	var zero K
 	last := Index(t.rows.n - 1)
 	t.index.drop(t.keys[i])
 	k := t.keys[last]
@@ -36,7 +36,7 @@ func (t *Table[K, R]) removeAt(i Index) {
 		t.index.set(k, i)
 		t.keys[i] = k
 	}
-	t.keys[last] = none
+	t.keys[last] = zero
 	leave[R](&t.rows, i, last)
 	t.keys = t.keys[:last]
 	t.rows.n = int(last)
@@ -57,7 +57,7 @@ func (t *Table[K, R]) RemoveDead() int {
 	n := 0
 	for i := Index(t.rows.n - 1); i >= 0; i-- { // as removeIf does
 		if t.index.dead(t.keys[i]) {
-			d := t.occupant(i)
+			d := t.deadAt(i)
 			t.removeAt(i)
 			t.tellDead(d)
 			n++
@@ -86,8 +86,8 @@ func (t *Table[K, R]) OnDead(f func(k K, r R)) (stop func()) {
 	}
 }
 
-// tellDead calls the OnDead functions.
-func (t *Table[K, R]) tellDead(d dead[K, R]) {
+// tellDead calls the OnDead functions with d.
+func (t *Table[K, R]) tellDead(d deadRecord[K, R]) {
 	if t.deaths.Any() {
 		defer t.call("OnDead")()
 		t.deaths.Each(func(f func(K, R)) { f(d.k, d.record) })
@@ -130,10 +130,10 @@ func (t *Table[K, R]) Clear() int {
 	return n
 }
 
-// clear is Clear of a table that may be changed.
+// clear removes all records, in a table that may be changed.
 func (t *Table[K, R]) clear() {
 	t.index.clear(t.keys)
-	for c := range t.rows.all {
+	for c := range t.rows.allColumns {
 		c.wipe(t.rows.n)
 	}
 	t.keys = t.keys[:0]
@@ -162,15 +162,14 @@ func (t *Table[K, R]) OnMove(f func(k K, from, to Index)) (stop func()) {
 	}
 }
 
-func (t *Table[K, R]) tell(k K, from, to Index) {
+func (t *Table[K, R]) tell(k K, src, dst Index) {
 	defer t.call("OnMove")()
-	t.moves.Tell(k, from, to)
+	t.moves.Tell(k, src, dst)
 }
 
-// call notes that a function passed to method is running, until the function that it returns is
-// called.
+// call notes that a function passed to method is running. The function that it returns ends that.
 func (t *Table[K, R]) call(method string) (end func()) {
-	was := t.calling
+	outer := t.calling
 	t.calling = method
-	return func() { t.calling = was }
+	return func() { t.calling = outer }
 }

@@ -7,6 +7,18 @@ import (
 	"reflect"
 )
 
+// The words of this package:
+//
+//	record   a value of type R, which a program adds by a key
+//	row      the place of a record in all columns, by its number. The API calls that number Index
+//	column   an array that has a part of each record: a field of R under SoA, all of R under AoS
+//	element  what a column has in a row
+//	index    what leads from a key to its row. Index with a capital letter is the number of a row
+//	dead     of a key: a handle that its pool refuses, although it has a record
+//	occupant the record of a slot, in the index of a table by handles
+//	page     4 KiB of memory, of a column or of the index of a table by handles
+//	piece    a part of a value that is copied at once; in snapshots, some of the records
+
 // pageBytes is the size of a page. Columns take whole pages, so that no two of them share
 // a cache line.
 const pageBytes = 4 << 10
@@ -14,17 +26,17 @@ const pageBytes = 4 << 10
 // pages returns how many pages n bytes take.
 func pages(n int) int { return (n + pageBytes - 1) / pageBytes }
 
-// rows is the memory of a table: columns of equal length.
+// rows has the memory of a table: columns of equal length.
 //
-// The layouts differ only in how R is cut into columns: under SoA at its fields, under
-// AoS not at all. A field of R is a column and an offset within its elements.
+// The layouts differ only in how they cut R into columns: SoA at its fields, AoS not at all. So any field
+// of R lies in one column, at an offset within its elements.
 type rows struct {
-	n         int // records
-	allocated int // the rows that there is room for: 0 or a power of two
-	first     int // what the first growth allocates
+	n         int // how many records there are
+	allocated int // how many rows there is room for: 0 or a power of two
+	first     int // how many rows the first growth makes
 	layout    Layout
 	record    reflect.Type
-	columns   []column // under SoA one a field that is not blank, under AoS one of type R. Views point into it, so it never moves
+	columns   []column // under SoA one for each field that is not blank, under AoS one of type R. Views point into it, so it never moves
 	key       column   // the keys
 	places             // of the columns
 }
@@ -46,8 +58,8 @@ func (rs *rows) init(key, record reflect.Type, l Layout) {
 	rs.first = 1 << (bits.Len(max(1, pageBytes/uint(rs.widest()))) - 1)
 }
 
-// all ranges over the columns, including the keys.
-func (rs *rows) all(yield func(*column) bool) {
+// allColumns ranges over the columns, and that of the keys.
+func (rs *rows) allColumns(yield func(*column) bool) {
 	for i := range rs.columns {
 		if !yield(&rs.columns[i]) {
 			return
@@ -59,14 +71,14 @@ func (rs *rows) all(yield func(*column) bool) {
 // widest returns the size of an element of the widest column, or 1.
 func (rs *rows) widest() (size uintptr) {
 	size = 1
-	for c := range rs.all {
+	for c := range rs.allColumns {
 		size = max(size, c.size)
 	}
 	return size
 }
 
 func (rs *rows) pages() (n int) {
-	for c := range rs.all {
+	for c := range rs.allColumns {
 		n += pages(rs.allocated * int(c.size))
 	}
 	return n
@@ -88,7 +100,7 @@ func (rs *rows) tooMany(n int) {
 	panic(fmt.Sprintf("table: no room for %d records of %d bytes", n, rs.record.Size()))
 }
 
-// trim shrinks the room to what growth to n rows would have made.
+// trim shrinks the columns to the length that growth to the present number of records would have made.
 func (rs *rows) trim() {
 	allocated := 0
 	if rs.n > 0 {
@@ -99,10 +111,10 @@ func (rs *rows) trim() {
 	}
 }
 
-// resize makes room for that many rows. If it panics, nothing has changed.
+// resize makes columns that have so many rows. If it panics, nothing has changed.
 func (rs *rows) resize(allocated int) {
 	sized := make([]column, 0, len(rs.columns)+1)
-	for c := range rs.all {
+	for c := range rs.allColumns {
 		sized = append(sized, c.resized(rs.n, allocated))
 	}
 	copy(rs.columns, sized)
@@ -111,8 +123,8 @@ func (rs *rows) resize(allocated int) {
 	rs.places = placesOf(rs.layout, rs.columns)
 }
 
-// find returns the column that the part of type typ at offset in R is in, and the offset in
-// the column's elements.
+// find returns the column that has the part of R which lies at offset and has type typ, and the offset of
+// that part in the column's elements.
 func (rs *rows) find(typ reflect.Type, offset uintptr) (c *column, inner uintptr, ok bool) {
 	for i := range rs.columns {
 		if c = &rs.columns[i]; offset >= c.offset && contains(c.typ, offset-c.offset, typ) {
@@ -122,8 +134,8 @@ func (rs *rows) find(typ reflect.Type, offset uintptr) (c *column, inner uintptr
 	return nil, 0, false
 }
 
-// contains reports whether part lies at offset in values of type t: as t itself, a field
-// of it, an element, or one of these within them.
+// contains reports whether a part of type part lies at offset in values of type t. A part is t itself, a
+// field or an element of it, or a part of these.
 func contains(t reflect.Type, offset uintptr, part reflect.Type) bool {
 	if t == part && offset == 0 {
 		return true

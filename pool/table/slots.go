@@ -13,17 +13,17 @@ const slotsPerPage = 512
 // wordBytes is the size of a pointer.
 const wordBytes = bits.UintSize / 8
 
-// occupant says which incarnation of a slot has a record, and in which row. The zero
-// occupant is none, since no incarnation has generation 0.
+// occupant is the life of a slot that has a record, by its generation, and the record's row. The zero
+// occupant is none, since no life has generation 0.
 type occupant struct{ generation, row uint32 }
 
-// slots is the index of tables by handles: an array by slot, in pages that are made when
-// needed. A pool has fewer than 2^32 slots, each with at most one row, so a row fits 32 bits.
+// slots is the index of a table by handles: an occupant for each slot, in pages that are made when they are
+// needed. A pool has fewer than 2^32 slots, each with at most one row, so a row fits into 32 bits.
 type slots[T any] struct {
 	pool  *pool.Pool[T]             // what issues the handles, or nil
-	live  func(pool.Handle[T]) bool // what tells live ones, if pool is nil
+	live  func(pool.Handle[T]) bool // reports whether a handle is live, if pool is nil
 	pages []*[slotsPerPage]occupant
-	made  int // slots below it have pages, since reserve
+	made  int // all slots below it have pages, which reserve made
 }
 
 // contains reports whether h is live.
@@ -34,8 +34,8 @@ func (x *slots[T]) contains(h pool.Handle[T]) bool {
 	return x.live(h)
 }
 
-// at returns the occupant of h's slot, or nil if there is no page for it.
-func (x *slots[T]) at(h pool.Handle[T]) *occupant {
+// occupantOf returns the occupant of h's slot, or nil if there is no page for it.
+func (x *slots[T]) occupantOf(h pool.Handle[T]) *occupant {
 	i := h.Index()
 	if n := i / slotsPerPage; uint64(n) < uint64(len(x.pages)) {
 		if page := x.pages[n]; page != nil {
@@ -45,7 +45,7 @@ func (x *slots[T]) at(h pool.Handle[T]) *occupant {
 	return nil
 }
 
-// provide is at that makes a missing page.
+// provide returns the occupant of h's slot. It makes the page if there is none.
 func (x *slots[T]) provide(h pool.Handle[T]) *occupant {
 	n := int(h.Index() / slotsPerPage)
 	if n >= len(x.pages) {
@@ -54,11 +54,11 @@ func (x *slots[T]) provide(h pool.Handle[T]) *occupant {
 	if x.pages[n] == nil {
 		x.pages[n] = new([slotsPerPage]occupant)
 	}
-	return x.at(h)
+	return x.occupantOf(h)
 }
 
 func (x *slots[T]) find(h pool.Handle[T]) Index {
-	o := x.at(h)
+	o := x.occupantOf(h)
 	if o == nil || o.generation != h.Generation() {
 		return None
 	}
@@ -75,7 +75,7 @@ func (x *slots[T]) find(h pool.Handle[T]) Index {
 }
 
 func (x *slots[T]) held(h pool.Handle[T]) Index {
-	if o := x.at(h); o != nil && o.generation == h.Generation() && o.generation != 0 {
+	if o := x.occupantOf(h); o != nil && o.generation == h.Generation() && o.generation != 0 {
 		return Index(o.row)
 	}
 	return None
@@ -91,18 +91,18 @@ func (x *slots[T]) claim(h pool.Handle[T], next Index, keys []pool.Handle[T]) In
 		*o = occupant{h.Generation(), uint32(next)}
 		return next
 	case o.generation == h.Generation(),
-		// Claimed in this batch, for an incarnation that has been replaced since.
+		// The same batch has claimed the slot, for an earlier life that has ended since.
 		int(row) >= len(keys), keys[row].Generation() != o.generation:
 		return None
-	default: // h lives, so the occupant does not
+	default: // h lives, so the key in that row is dead
 		o.generation = h.Generation()
 		return row
 	}
 }
 
-// unclaim gives a slot back to the dead occupant whose record h would have replaced.
+// unclaim gives the slot of h back to the dead key whose record h would have replaced, if there is one.
 func (x *slots[T]) unclaim(h pool.Handle[T], keys []pool.Handle[T]) {
-	o := x.at(h)
+	o := x.occupantOf(h)
 	if int(o.row) < len(keys) {
 		o.generation = keys[o.row].Generation()
 	} else {
@@ -110,17 +110,17 @@ func (x *slots[T]) unclaim(h pool.Handle[T], keys []pool.Handle[T]) {
 	}
 }
 
-// reserve makes the pages of the first n slots, but of no more than there can be. A later slot
-// gets its page with its first record.
+// reserve makes the pages of the first n slots, or of all slots that the pool can have if these are fewer.
+// A later slot gets its page with its first record.
 //
-// The naive index makes the pages of all slots that the pool has: then a Grow for ten records
-// costs what the pool does.
+// The naive index makes pages for all slots of the pool. Then to grow for ten records costs as much as the
+// pool is large.
 func (x *slots[T]) reserve(n int) {
-	most := pool.MaxCapacity
+	limit := pool.MaxCapacity
 	if x.pool != nil {
-		most = x.pool.Cap()
+		limit = x.pool.Cap()
 	}
-	n = min(n, most)
+	n = min(n, limit)
 	for ; x.made < n; x.made += slotsPerPage {
 		x.provide(pool.Handle[T](x.made))
 	}
@@ -128,8 +128,8 @@ func (x *slots[T]) reserve(n int) {
 
 func (x *slots[T]) empty() index[pool.Handle[T]] { return &slots[T]{pool: x.pool, live: x.live} }
 
-// clear visits the slots of the keys. The naive clear zeroes all pages, as many as the index had at
-// its peak.
+// clear visits the slots of the keys. The naive clear zeroes all pages, of which there are as many as at
+// the peak.
 func (x *slots[T]) clear(keys []pool.Handle[T]) {
 	for _, h := range keys {
 		x.drop(h)
@@ -158,6 +158,6 @@ func (x *slots[T]) trim() (freed int64) {
 	return freed
 }
 
-func (x *slots[T]) set(h pool.Handle[T], i Index) { x.at(h).row = uint32(i) }
-func (x *slots[T]) drop(h pool.Handle[T])         { *x.at(h) = occupant{} }
+func (x *slots[T]) set(h pool.Handle[T], i Index) { x.occupantOf(h).row = uint32(i) }
+func (x *slots[T]) drop(h pool.Handle[T])         { *x.occupantOf(h) = occupant{} }
 func (x *slots[T]) dead(h pool.Handle[T]) bool    { return !x.contains(h) }

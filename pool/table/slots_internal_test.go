@@ -22,7 +22,7 @@ func TestSlotIndexIsSparse(t *testing.T) {
 		}
 	})
 	require.EqualValues(t, uint32(far), x.held(far))
-	require.Nil(t, x.at(1<<27))
+	require.Nil(t, x.occupantOf(1<<27))
 	require.Less(t, took, uint64(16<<20), "2 GiB for all slots up to there")
 }
 
@@ -53,5 +53,5 @@ func TestClaimOfSlotTwice(t *testing.T) {
 	d := again(c)
 	require.Equal(t, None, x.claim(d, 1, keys), "%v claims the slot that %v has claimed in the same batch", d, c)
 	x.unclaim(c, keys)
-	require.Equal(t, b.Generation(), x.at(b).generation, "the dead occupant %v is back", b)
+	require.Equal(t, b.Generation(), x.occupantOf(b).generation, "the dead occupant %v is back", b)
 }

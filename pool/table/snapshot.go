@@ -38,7 +38,7 @@ const (
 	pieceRecords = 4 << 10
 )
 
-// entry is a value of a piece.
+// entry is a record with its key: a value of a piece. Snapshots contain the name of this type.
 type entry[K, R any] struct {
 	Key    K
 	Record R
@@ -76,12 +76,12 @@ func (t *Table[K, R]) WriteTo(w io.Writer) (int64, error) {
 	return s.n, err
 }
 
-// nameOf returns what errors call a table.
+// nameOf returns the name that errors give a table.
 func nameOf[K comparable, R any]() string {
 	return fmt.Sprintf("Table[%v, %v]", reflect.TypeFor[K](), reflect.TypeFor[R]())
 }
 
-// recordsOfPiece returns how many records a piece has, but for the last.
+// recordsOfPiece returns how many records a piece has. The last piece may have fewer.
 func recordsOfPiece[K, R any]() int {
 	if size := reflect.TypeFor[entry[K, R]]().Size(); size > pieceBytes/pieceRecords {
 		return max(1, pieceBytes/int(size))
@@ -105,8 +105,8 @@ func (t *Table[K, R]) writePiece(s *stream, first, end int, e *entry[K, R], copi
 	return err
 }
 
-// copiesOf returns what copies keys, or nil if each is equal to its copy: numbers and strings are,
-// unless they encode themselves.
+// copiesOf returns a Copier of keys, or nil if each key equals its copy for certain: numbers and strings
+// do, unless they encode themselves.
 func copiesOf[K comparable]() (*codec.Copier, error) {
 	typ := reflect.TypeFor[K]()
 	if k := typ.Kind(); (k <= reflect.Complex128 || k == reflect.String) && !reflect.PointerTo(typ).Implements(reflect.TypeFor[encoding.BinaryMarshaler]()) {
@@ -115,15 +115,15 @@ func copiesOf[K comparable]() (*codec.Copier, error) {
 	return codec.Copies(typ)
 }
 
-// mustKeep returns ErrType if one of the keys would not be equal to its copy.
+// mustKeep returns an error that wraps ErrType if one of the keys does not equal its copy.
 func mustKeep[K comparable](keys []K, copies *codec.Copier) error {
-	var zero, key, again K
+	var zero, key, copied K
 	for i := range keys {
-		key, again = keys[i], zero
-		if err := copies.Copy(unsafe.Pointer(&key), unsafe.Pointer(&again)); err != nil {
+		key, copied = keys[i], zero
+		if err := copies.Copy(unsafe.Pointer(&key), unsafe.Pointer(&copied)); err != nil {
 			return fmt.Errorf("key %v of type %T: %w", keys[i], keys[i], err)
 		}
-		if again != keys[i] {
+		if copied != keys[i] {
 			return fmt.Errorf("%w: key %v of type %T is not equal to its copy", pool.ErrType, keys[i], keys[i])
 		}
 	}
@@ -150,23 +150,24 @@ func (t *Table[K, R]) ReadFrom(r io.Reader) (int64, error) {
 // [pool.ReadFromFunc] says what Old may be, and what an error of convert becomes; the handle in it
 // has the record's place in its piece as index.
 func ReadFromFunc[Old any, K comparable, R any](t *Table[K, R], r io.Reader, convert func(*Old) (R, error)) (int64, error) {
-	of := func(e *entry[K, Old]) (entry[K, R], error) {
+	convertRecord := func(e *entry[K, Old]) (entry[K, R], error) {
 		record, err := convert(&e.Record)
 		return entry[K, R]{e.Key, record}, err
 	}
 	return t.readFrom(r, recordsOfPiece[K, Old](), func(r io.Reader, opts *pool.Options[entry[K, R]]) (*pool.Pool[entry[K, R]], error) {
-		return pool.ReadFromFunc(r, opts, of)
+		return pool.ReadFromFunc(r, opts, convertRecord)
 	})
 }
 
 // pieceReader reads a piece of a snapshot.
 type pieceReader[K, R any] func(io.Reader, *pool.Options[entry[K, R]]) (*pool.Pool[entry[K, R]], error)
 
-// readFrom is ReadFrom of pieces that have so many records, but for the last, and are read by from.
-func (t *Table[K, R]) readFrom(r io.Reader, perPiece int, from pieceReader[K, R]) (int64, error) {
+// readFrom replaces all records by those of a snapshot. readPiece reads a piece, which has perPiece records,
+// or fewer if it is the last.
+func (t *Table[K, R]) readFrom(r io.Reader, perPiece int, readPiece pieceReader[K, R]) (int64, error) {
 	t.change()
 	s := stream{r: r}
-	next, err := t.read(&s, perPiece, from)
+	next, err := t.read(&s, perPiece, readPiece)
 	if err != nil {
 		return s.n, snapshot.Named(fmt.Errorf("table: ReadFrom: after %d bytes: %w", s.n, err), nameOf[K, R]())
 	}
@@ -175,8 +176,8 @@ func (t *Table[K, R]) readFrom(r io.Reader, perPiece int, from pieceReader[K, R]
 	return s.n, nil
 }
 
-// read returns a table with the records of a snapshot.
-func (t *Table[K, R]) read(s *stream, perPiece int, from pieceReader[K, R]) (*Table[K, R], error) {
+// read returns a new table that has the records of a snapshot.
+func (t *Table[K, R]) read(s *stream, perPiece int, readPiece pieceReader[K, R]) (*Table[K, R], error) {
 	head := make([]byte, len(magic)+12)
 	if err := s.fill(head); err != nil {
 		return nil, err
@@ -191,12 +192,12 @@ func (t *Table[K, R]) read(s *stream, perPiece int, from pieceReader[K, R]) (*Ta
 	if err != nil {
 		return nil, err
 	}
-	left := binary.LittleEndian.Uint64(head[len(magic)+4:])
-	for first := true; first || left > 0; first = false {
+	missing := binary.LittleEndian.Uint64(head[len(magic)+4:])
+	for first := true; first || missing > 0; first = false {
 		// The Capacity bounds what forged vacant slots take. On a 32-bit platform records may be
 		// smaller by half, so that a piece that was written there has twice as many.
-		most := max(1, min(left, 2*uint64(perPiece)))
-		p, err := from(s, &pool.Options[entry[K, R]]{Shards: 1, Capacity: int(most)})
+		limit := max(1, min(missing, 2*uint64(perPiece)))
+		p, err := readPiece(s, &pool.Options[entry[K, R]]{Shards: 1, Capacity: int(limit)})
 		if err = snapshot.Bare(err); errors.Is(err, pool.ErrFull) {
 			err = fmt.Errorf("%w: a piece of too many records: %w", pool.ErrCorrupt, err)
 		}
@@ -204,13 +205,13 @@ func (t *Table[K, R]) read(s *stream, perPiece int, from pieceReader[K, R]) (*Ta
 			return nil, err
 		}
 		n := uint64(p.Len())
-		if n > left || n == 0 && left > 0 {
-			return nil, fmt.Errorf("%w: a piece of %d records, where %d are missing", pool.ErrCorrupt, n, left)
+		if n > missing || n == 0 && missing > 0 {
+			return nil, fmt.Errorf("%w: a piece of %d records, where %d are missing", pool.ErrCorrupt, n, missing)
 		}
 		if err := next.addPiece(p); err != nil {
 			return nil, err
 		}
-		left -= n
+		missing -= n
 	}
 	want := s.sum
 	var end [crc32.Size]byte
@@ -244,13 +245,13 @@ func (t *Table[K, R]) addPiece(p *pool.Pool[entry[K, R]]) (err error) {
 	return nil
 }
 
-// adopt takes the records of another table, which is not used any more.
-func (t *Table[K, R]) adopt(from *Table[K, R]) {
-	copy(t.rows.columns, from.rows.columns) // Views point into them
-	t.rows.n, t.rows.allocated, t.rows.key = from.rows.n, from.rows.allocated, from.rows.key
-	t.rows.places = from.rows.places
-	t.index = from.index
-	t.hold()
+// adopt makes the records of src those of t. Nobody uses src afterwards.
+func (t *Table[K, R]) adopt(src *Table[K, R]) {
+	copy(t.rows.columns, src.rows.columns) // Views point into them
+	t.rows.n, t.rows.allocated, t.rows.key = src.rows.n, src.rows.allocated, src.rows.key
+	t.rows.places = src.rows.places
+	t.index = src.index
+	t.attachKeys()
 }
 
 // stream counts and sums what is read or written.

@@ -20,13 +20,13 @@ import (
 // are: each refers to a place.
 func (t *Table[K, R]) SortFunc(cmp func(a, b Index) int) {
 	t.change()
-	from := make([]Index, t.rows.n) // from[i] is where the record is that goes to i
-	for i := range from {
-		from[i] = Index(i)
+	order := make([]Index, t.rows.n) // order[i] is the row of the record that goes to i
+	for i := range order {
+		order[i] = Index(i)
 	}
 	func() {
 		defer t.call("SortFunc")()
-		slices.SortFunc(from, func(a, b Index) int {
+		slices.SortFunc(order, func(a, b Index) int {
 			if c := cmp(a, b); c != 0 {
 				return c
 			}
@@ -35,36 +35,36 @@ func (t *Table[K, R]) SortFunc(cmp func(a, b Index) int) {
 	}()
 	type move struct {
 		k        K
-		from, to Index
+		src, dst Index
 	}
 	var told []move
-	var aside, r R
+	var saved, r R
 	var k K
-	moves.Cycles(from, func(from, to int) {
-		at := Index(from)
+	moves.Cycles(order, func(src, dst int) {
+		row := Index(src)
 		switch {
-		case to == t.rows.n:
-			k = t.keys[from]
-			load(&t.rows.places, at, &aside)
-		case from == t.rows.n:
-			t.keys[to] = k
-			store(&t.rows.places, Index(to), &aside)
+		case dst == t.rows.n:
+			k = t.keys[src]
+			load(&t.rows.places, row, &saved)
+		case src == t.rows.n:
+			t.keys[dst] = k
+			store(&t.rows.places, Index(dst), &saved)
 		default:
-			t.keys[to] = t.keys[from]
-			load(&t.rows.places, at, &r)
-			store(&t.rows.places, Index(to), &r)
+			t.keys[dst] = t.keys[src]
+			load(&t.rows.places, row, &r)
+			store(&t.rows.places, Index(dst), &r)
 		}
-		if to < t.rows.n {
-			t.index.set(t.keys[to], Index(to))
+		if dst < t.rows.n {
+			t.index.set(t.keys[dst], Index(dst))
 		}
 		if t.moves.Any() {
-			told = append(told, move{k, at, Index(to)})
-			if to < t.rows.n {
-				told[len(told)-1].k = t.keys[to]
+			told = append(told, move{k, row, Index(dst)})
+			if dst < t.rows.n {
+				told[len(told)-1].k = t.keys[dst]
 			}
 		}
 	})
 	for _, m := range told {
-		t.tell(m.k, m.from, m.to)
+		t.tell(m.k, m.src, m.dst)
 	}
 }

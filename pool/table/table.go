@@ -24,43 +24,42 @@ import (
 type Table[K comparable, R any] struct {
 	_       noCopy
 	rows    rows
-	keys    []K // keys[i] names record i; its memory is a column like any other
+	keys    []K // keys[i] is the key in row i; their memory is a column like any other
 	index   index[K]
 	moves   moves.Functions[K, Index]
 	deaths  moves.List[func(k K, r R)]
 	calling string // the method whose function is running: OnMove, OnDead, DeleteFunc, SortFunc or CloneFrom; or empty
 }
 
-// index finds rows by their keys: hashed for any K, slots for handles.
+// index leads from each key to the row of its record: hashed does so for any K, slots for handles.
 //
-// It has an entry for the key of every row, with that row, and no other entry. Only find,
-// claim and dead consider that a pool may refuse a handle.
+// It has the keys of all rows, and no others. The pool of a handle may refuse it. Then the key is dead:
+// find, claim and dead ask the pool, and the other methods do not.
 type index[K comparable] interface {
-	// find returns the row of k, or None.
+	// find returns the row of k, or None if k has none or is dead.
 	find(k K) Index
-	// held is find that finds dead keys too.
+	// held returns the row of k, dead or not, or None if k has none.
 	held(k K) Index
-	// claim makes an entry for k with row next, or with the row of a dead occupant, and
-	// returns that row. It returns None and changes nothing if k cannot be added. keys
-	// are the keys of the rows that exist; entries for other rows were claimed earlier in
-	// the same batch. It may panic as a map does; nothing has changed then.
+	// claim adds k and returns its row: next, or the row of the dead key in whose slot k is. It returns
+	// None and changes nothing if k cannot be added. keys are the keys of the rows that exist; the same
+	// batch has claimed the rows behind them. If claim panics, as a map does, nothing has changed.
 	claim(k K, next Index, keys []K) Index
 	// unclaim undoes the claim of k, before its row was written.
 	unclaim(k K, keys []K)
-	// set changes the row of k, which has an entry, to i.
+	// set changes the row of k, which has one, to i.
 	set(k K, i Index)
-	// drop removes the entry of k, which has one.
+	// drop removes k, which has a row.
 	drop(k K)
-	// dead reports whether k, if it has an entry, will never be found again.
+	// dead reports whether k is dead. No dead key is found again.
 	dead(k K) bool
 	// reserve makes room for n keys in all.
 	reserve(n int)
-	// clear removes all entries, which are those of keys, and keeps their memory. It costs O(n) for
-	// n keys, whatever the index has had room for.
+	// clear removes keys, which are all that the index has, and keeps their memory. It costs O(n) for n
+	// keys, however much room the index has.
 	clear(keys []K)
 	// trim frees memory that the present keys do not need, and returns how many bytes.
 	trim() int64
-	// empty returns an index of the same kind without entries.
+	// empty returns an index of the same kind without keys.
 	empty() index[K]
 }
 
@@ -141,7 +140,7 @@ func build[K comparable, R any](l Layout, ix index[K]) (*Table[K, R], error) {
 	return t, nil
 }
 
-// noCopy makes vet report copies.
+// noCopy makes vet report copies of a Table.
 type noCopy struct{}
 
 func (*noCopy) Lock()   {}
@@ -193,24 +192,24 @@ func (t *Table[K, R]) Grow(n int) {
 // valid. References stay safe, but point to memory that the table has left.
 func (t *Table[K, R]) Trim() int64 {
 	t.change()
-	before := t.Pages()
+	pages := t.Pages()
 	t.rows.trim()
-	t.hold()
-	return int64(before-t.Pages())*pageBytes + t.index.trim()
+	t.attachKeys()
+	return int64(pages-t.Pages())*pageBytes + t.index.trim()
 }
 
-// grow makes room for n records in all. If it panics, nothing has changed.
+// grow makes room for n records, those in the table included. If it panics, nothing has changed.
 func (t *Table[K, R]) grow(n int) {
 	if n > t.rows.allocated {
 		t.rows.grow(n)
-		t.hold()
+		t.attachKeys()
 	}
 }
 
-// hold takes the keys from their column, which has moved.
-func (t *Table[K, R]) hold() { t.keys = elements[K](&t.rows.key, t.rows.allocated)[:t.rows.n] }
+// attachKeys makes t.keys the elements of the column of keys, which has moved.
+func (t *Table[K, R]) attachKeys() { t.keys = elements[K](&t.rows.key, t.rows.allocated)[:t.rows.n] }
 
-// change panics if the table must not be changed now; every change calls it first.
+// change panics if the table must not be changed now. Each method that changes it calls change first.
 func (t *Table[K, R]) change() {
 	if t.index == nil {
 		panic(zeroTable)

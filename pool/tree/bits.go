@@ -2,10 +2,10 @@ package tree
 
 import "coatcheck/pool"
 
-// bits is a set of slots. It grows as slots are added.
+// bits is a set of slots, by their indexes. It grows as slots are added.
 type bits[T any] []uint64
 
-func (b bits[T]) has(h pool.Handle[T]) bool {
+func (b bits[T]) contains(h pool.Handle[T]) bool {
 	i := int(h.Index() / 64)
 	return i < len(b) && b[i]>>(h.Index()%64)&1 == 1
 }

@@ -34,125 +34,127 @@ func (f *Forest[T]) Move(newParent, h pool.Handle[T]) error {
 	return f.link(h, newParent, newLastChild)
 }
 
-// where is a place relative to a node.
-type where uint8
+// relation says what h becomes to a node by a call that links it.
+type relation uint8
 
 const (
-	lastChild    where = iota
-	newLastChild       // lastChild for Move: h may have a parent
+	lastChild    relation = iota
+	newLastChild          // lastChild by Move: h may have a parent
 	firstChild
 	nextSibling
 	previousSibling
 )
 
-// beside reports whether a place is in the list of the node, and not among its children.
-func (at where) beside() bool { return at >= nextSibling }
+// isSibling reports whether h becomes a sibling of the node, and not a child.
+func (rel relation) isSibling() bool { return rel >= nextSibling }
 
-// link links h at a place relative to node. With the returns of linkLocked the compiler would not
-// expand the deferred calls in place, which would take a quarter of all instructions.
-func (f *Forest[T]) link(h, node pool.Handle[T], at where) error {
+// link makes h what rel says to node. The work is in linkLocked, because that has many returns. In a
+// function with many returns the compiler does not expand deferred calls in place, which would cost a
+// quarter more instructions.
+func (f *Forest[T]) link(h, node pool.Handle[T], rel relation) error {
 	f.lock()
 	defer f.mu.Unlock()
 	g := f.guard()
 	defer g.Unpin()
-	return f.linkLocked(h, node, at)
+	return f.linkLocked(h, node, rel)
 }
 
-func (f *Forest[T]) linkLocked(h, node pool.Handle[T], at where) error {
+// linkLocked does the work of link. The caller holds mu and has pinned the pool.
+func (f *Forest[T]) linkLocked(h, node pool.Handle[T], rel relation) error {
 	n, o := f.look(h), f.look(node)
 	if n == nil || o == nil {
 		return ErrStale
 	}
-	if h == node && (!at.beside() || o.parent.Load() == 0) {
+	if h == node && (!rel.isSibling() || o.parent.Load() == 0) {
 		return ErrCycle // also for a root as its own sibling
 	}
-	to, err := f.place(node, o, at)
+	target, err := f.spotFor(node, o, rel)
 	switch {
 	case err != nil:
 		return err
-	case to.parent == h:
+	case target.parent == h:
 		return ErrCycle
 	}
 	parent := load[T](&n.parent)
-	if parent != 0 && at != newLastChild {
+	if parent != 0 && rel != newLastChild {
 		if f.look(parent) == nil {
 			return ErrBroken
 		}
 		return ErrHasParent
 	}
-	if err := f.above(to, h, n); err != nil {
+	if err := f.rejectCycle(target, h, n); err != nil {
 		return err
 	}
-	var from gap[T]
+	var source spot[T]
 	if parent != 0 {
-		if from, err = f.around(h, n); err != nil {
-			if parent == node && f.closeBehind(h, n, to) {
+		if source, err = f.spotOf(h, n); err != nil {
+			if parent == node && f.closeBehind(h, n, target) {
 				return nil
 			}
 			return err
 		}
-		if to.before == h && parent == node {
+		if target.prev == h && parent == node {
 			return nil // it is the last child already
 		}
 	}
 	scanned := false
-	if !f.leads(&to, to.after, to.before) { // each sibling names the other
+	if !f.leads(&target, target.next, target.prev) { // each sibling names the other
 		var ok bool
-		if ok, scanned = f.atDeadEnd(&to); !ok {
+		if ok, scanned = f.skipDead(&target); !ok {
 			return ErrBroken
 		}
 	}
 	stamp := f.change()
 	if parent != 0 {
-		from.close()
+		source.bypass()
 	}
-	to.fill(h, n, stamp)
+	target.fill(h, n, stamp)
 	f.changed()
-	if f.ends.see(f, parent); scanned {
-		f.ends.add(f, to.parent)
+	if f.ends.update(f, parent); scanned {
+		f.ends.add(f, target.parent)
 	} else {
-		f.ends.see(f, to.parent)
+		f.ends.update(f, target.parent)
 	}
 	return nil
 }
 
-// closeBehind closes the end of a list, where to lies, if h is the last that lives in it and the only dead
-// child is behind. It reports whether it did. h keeps its place.
-func (f *Forest[T]) closeBehind(h pool.Handle[T], n *words[T], to gap[T]) bool {
-	if load[T](&n.next) != to.before {
+// closeBehind closes the gap at the end of a list if h is the last live child, and the only dead one is
+// behind it. It reports whether it did. h keeps its place. target is the spot at the end of the list.
+func (f *Forest[T]) closeBehind(h pool.Handle[T], n *words[T], target spot[T]) bool {
+	if load[T](&n.next) != target.prev {
 		return false
 	}
-	if ok, _ := f.atDeadEnd(&to); !ok || to.before != h {
+	if ok, _ := f.skipDead(&target); !ok || target.prev != h {
 		return false
 	}
 	f.change()
 	set(&n.next, pool.Handle[T](0))
-	set(&to.p.last, h)
+	set(&target.p.last, h)
 	f.changed()
-	f.ends.add(f, to.parent)
+	f.ends.add(f, target.parent)
 	return true
 }
 
-// place returns the gap at a place.
-func (f *Forest[T]) place(node pool.Handle[T], o *words[T], at where) (gap[T], error) {
-	switch at {
+// spotFor returns the spot for a node that is to be what rel says to node, whose links are o.
+func (f *Forest[T]) spotFor(node pool.Handle[T], o *words[T], rel relation) (spot[T], error) {
+	switch rel {
 	case lastChild, newLastChild:
-		return gap[T]{parent: node, before: load[T](&o.last), p: o}, nil
+		return spot[T]{parent: node, prev: load[T](&o.last), p: o}, nil
 	case firstChild:
-		return gap[T]{parent: node, after: load[T](&o.first), p: o}, nil
+		return spot[T]{parent: node, next: load[T](&o.first), p: o}, nil
 	}
 	parent := load[T](&o.parent)
 	if parent == 0 {
-		return gap[T]{}, ErrNoParent
+		return spot[T]{}, ErrNoParent
 	}
 	p := f.look(parent)
 	if p == nil {
-		return gap[T]{}, ErrBroken
+		return spot[T]{}, ErrBroken
 	}
-	if at == previousSibling {
-		return gap[T]{parent: parent, before: load[T](&o.prev), after: node, p: p}, nil
+	if rel == previousSibling {
+		return spot[T]{parent: parent, prev: load[T](&o.prev), next: node, p: p}, nil
 	}
-	return gap[T]{parent: parent, before: node, after: load[T](&o.next), p: p}, nil
+	return spot[T]{parent: parent, prev: node, next: load[T](&o.next), p: p}, nil
 }
 
 // Detach makes h, with everything below it, a root. If h is a root, it does nothing. It costs
@@ -169,68 +171,67 @@ func (f *Forest[T]) Detach(h pool.Handle[T]) error {
 	if load[T](&n.parent) == 0 {
 		return nil
 	}
-	from, err := f.around(h, n)
+	source, err := f.spotOf(h, n)
 	if err != nil {
 		return err
 	}
 	stamp := f.change()
-	from.close()
+	source.bypass()
 	n.detach(stamp)
 	f.changed()
-	f.ends.see(f, from.parent)
+	f.ends.update(f, source.parent)
 	return nil
 }
 
-// above returns ErrCycle if h is one of to's ancestors above the parent. Only a node with
-// children has anything below it. This package makes no cycles, but links read from a
-// file may have them, and ErrBroken is returned for these.
-func (f *Forest[T]) above(to gap[T], h pool.Handle[T], n *words[T]) error {
+// rejectCycle returns ErrCycle if h is an ancestor of the parent at the spot. It need not look if h has no
+// children. This package makes no cycles. If links from a file have one, it returns ErrBroken.
+func (f *Forest[T]) rejectCycle(target spot[T], h pool.Handle[T], n *words[T]) error {
 	if n.first.Load() == 0 && n.last.Load() == 0 {
 		return nil
 	}
-	at := to.p
-	for t := newTortoise(to.parent); ; {
-		up := load[T](&at.parent)
+	ancestor := target.p
+	for t := newTortoise(target.parent); ; {
+		next := load[T](&ancestor.parent)
 		switch {
-		case up == 0:
+		case next == 0:
 			return nil
-		case up == h:
+		case next == h:
 			return ErrCycle
 		}
-		if at = f.look(up); at == nil || t.meets(up) {
+		if ancestor = f.look(next); ancestor == nil || t.meets(next) {
 			return ErrBroken
 		}
 	}
 }
 
-// around returns the gap that h, which has a parent, would leave, or ErrBroken if h is
-// not in that parent's list.
-func (f *Forest[T]) around(h pool.Handle[T], n *words[T]) (gap[T], error) {
-	at := gap[T]{parent: load[T](&n.parent), before: load[T](&n.prev), after: load[T](&n.next)}
-	if at.p = f.look(at.parent); at.p == nil || !f.leads(&at, h, h) {
-		return at, ErrBroken
+// spotOf returns the spot at which h stands, which has a parent. It returns ErrBroken if h is not in that
+// parent's list.
+func (f *Forest[T]) spotOf(h pool.Handle[T], n *words[T]) (spot[T], error) {
+	s := spot[T]{parent: load[T](&n.parent), prev: load[T](&n.prev), next: load[T](&n.next)}
+	if s.p = f.look(s.parent); s.p == nil || !f.leads(&s, h, h) {
+		return s, ErrBroken
 	}
-	return at, nil
+	return s, nil
 }
 
-// leads looks up the siblings of a gap. It reports whether they are live children of its
-// parent, and the links into the gap lead to these two nodes.
-func (f *Forest[T]) leads(at *gap[T], forward, back pool.Handle[T]) bool {
-	if at.before != 0 {
-		if at.b = f.child(at.parent, at.before); at.b == nil {
+// leads looks up the siblings at a spot. It reports whether they are live children of its parent, and
+// whether the two links that lead to the spot have these two handles.
+func (f *Forest[T]) leads(s *spot[T], forward, backward pool.Handle[T]) bool {
+	if s.prev != 0 {
+		if s.b = f.child(s.parent, s.prev); s.b == nil {
 			return false
 		}
 	}
-	if at.after != 0 {
-		if at.a = f.child(at.parent, at.after); at.a == nil {
+	if s.next != 0 {
+		if s.a = f.child(s.parent, s.next); s.a == nil {
 			return false
 		}
 	}
-	next, prev := at.ends()
-	return load[T](next) == forward && load[T](prev) == back
+	next, prev := s.ends()
+	return load[T](next) == forward && load[T](prev) == backward
 }
 
-// child returns the links of h, or nil if it is not a live child of parent.
+// child returns the links of h if it is a live child of parent, or nil.
 func (f *Forest[T]) child(parent, h pool.Handle[T]) *words[T] {
 	v, _ := f.pool.Pointer(h) // look, inlined
 	if v == nil {

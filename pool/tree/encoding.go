@@ -33,10 +33,10 @@ func appendLinks(b []byte, links [5]uint64) []byte {
 
 // parseLinks reads what appendLinks appends, and nothing else.
 func parseLinks(b []byte) (links [5]uint64, ok bool) {
-	first, rest := uint64(0), b
+	first, tail := uint64(0), b
 	number := func() uint64 {
-		n, k := binary.Uvarint(rest)
-		rest = rest[max(k, 0):] // a wrong number is found below
+		n, k := binary.Uvarint(tail)
+		tail = tail[max(k, 0):] // a wrong number is found below
 		return n
 	}
 	for i := range links {
@@ -54,7 +54,7 @@ func parseLinks(b []byte) (links [5]uint64, ok bool) {
 			first = links[i]
 		}
 	}
-	return links, len(rest) == 0 && bytes.Equal(appendLinks(make([]byte, 0, 64), links), b)
+	return links, len(tail) == 0 && bytes.Equal(appendLinks(make([]byte, 0, 64), links), b)
 }
 
 func zigzag(n int64) uint64   { return uint64(n)<<1 ^ uint64(n>>63) }

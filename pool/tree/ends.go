@@ -5,44 +5,47 @@ import (
 	"coatcheck/pool"
 )
 
-// ends remembers which child stands beside the one at each end of a list, for parents whose child at an
-// end was found dead. If that happens to a parent again, no scan is needed: nobody can read the links of
-// the dead, so without this each Append behind a child that is removed at once would visit all others.
+// ends remembers the two children at each end of a list, for parents whose child at an end was found dead.
 //
-// It may be out of date, since removals behind the forest's back do not tell: atDeadEnd checks what it finds
-// here. It has live parents only, or at most as many dead ones, and 16. The holder of Forest.mu uses it.
+// Nobody can read the links of a dead child, so the first Append behind one scans the whole list for the
+// child before it. If the program removes each child at once that it appends, every Append would do so.
+// With what ends remembers, the second and all later ones need no scan.
+//
+// It may be out of date, since nobody tells the forest of removals behind its back. So skipDead checks what
+// it finds here. Its parents are live ones, at most as many dead ones, and 16 more. The holder of Forest.mu
+// uses it.
 type ends[T any] struct {
-	of   map[pool.Handle[T]][2]end[T] // the first and the last child of a parent
-	kept int                          // how many parents were live when the dead were dropped
+	known map[pool.Handle[T]][2]end[T] // of each parent, at the front of its list and at the back
+	kept  int                          // how many parents were live when the dead were dropped
 }
 
-// end is a child at an end of a list, and the one beside it, or 0.
-type end[T any] struct{ child, beside pool.Handle[T] }
+// end is the child at an end of a list, and its sibling, or 0.
+type end[T any] struct{ child, sibling pool.Handle[T] }
 
-// see brings what is remembered of a parent up to date, after a change of its list.
-func (e *ends[T]) see(f *Forest[T], parent pool.Handle[T]) {
-	if known, ok := e.of[parent]; ok {
-		e.of[parent] = f.bothEnds(parent, known)
+// update brings what is remembered of a parent up to date, after a change of its list.
+func (e *ends[T]) update(f *Forest[T], parent pool.Handle[T]) {
+	if known, ok := e.known[parent]; ok {
+		e.known[parent] = f.bothEnds(parent, known)
 	}
 }
 
 // add remembers the ends of a parent's list from now on.
 func (e *ends[T]) add(f *Forest[T], parent pool.Handle[T]) {
-	if e.of == nil {
-		e.of = make(map[pool.Handle[T]][2]end[T])
+	if e.known == nil {
+		e.known = make(map[pool.Handle[T]][2]end[T])
 	}
-	if len(e.of) >= 2*e.kept+16 {
-		for h := range e.of {
+	if len(e.known) >= 2*e.kept+16 {
+		for h := range e.known {
 			if !f.pool.Contains(h) {
-				delete(e.of, h)
+				delete(e.known, h)
 			}
 		}
-		e.kept = len(e.of)
+		e.kept = len(e.known)
 	}
-	e.of[parent] = f.bothEnds(parent, e.of[parent])
+	e.known[parent] = f.bothEnds(parent, e.known[parent])
 }
 
-// bothEnds returns the ends of a parent's list. What it cannot read stays as it was known.
+// bothEnds returns the ends of a parent's list. An end that it cannot read stays as it was.
 func (f *Forest[T]) bothEnds(parent pool.Handle[T], known [2]end[T]) [2]end[T] {
 	p := f.look(parent)
 	if p == nil {
@@ -58,52 +61,52 @@ func (f *Forest[T]) bothEnds(parent pool.Handle[T], known [2]end[T]) [2]end[T] {
 	return known
 }
 
-// atDeadEnd finds the end of a list, where to lies, in front of a child that was removed behind the
-// forest's back, and looks to up again: then its links lead to the dead child, and fill leads them to
-// another. It returns false if to is not at an end, or if the list does not lead from its other end to
-// the dead child: then others are hidden. scanned says that it visited the whole list.
-func (f *Forest[T]) atDeadEnd(to *gap[T]) (ok, scanned bool) {
-	dead, which := to.before, 1
+// skipDead moves a spot at an end of a list past the dead child there, so that fill then replaces the links
+// to the dead child. It returns false if the spot is not at an end, or if the list does not lead from its
+// other end to the dead child, because that hides others. scanned reports whether it visited the whole
+// list.
+func (f *Forest[T]) skipDead(target *spot[T]) (ok, scanned bool) {
+	dead, end := target.prev, 1
 	if dead == 0 {
-		dead, which = to.after, 0
-	} else if to.after != 0 {
+		dead, end = target.next, 0
+	} else if target.next != 0 {
 		return false, false
 	}
 	if dead == 0 || f.look(dead) != nil {
 		return false, false // links disagree
 	}
-	at := gap[T]{parent: to.parent, p: to.p}
-	side := func(h pool.Handle[T], n *words[T]) {
-		if which == 1 {
-			at.before, at.b = h, n
+	found := spot[T]{parent: target.parent, p: target.p}
+	setSide := func(h pool.Handle[T], n *words[T]) {
+		if end == 1 {
+			found.prev, found.b = h, n
 		} else {
-			at.after, at.a = h, n
+			found.next, found.a = h, n
 		}
 	}
-	inwards := func() *atom.Uint64 { // the link from the living, or from the parent at the other end, to the dead
-		next, prev := at.ends()
-		if which == 1 {
+	inwards := func() *atom.Uint64 { // the link to the dead child, from a live one or from the parent
+		next, prev := found.ends()
+		if end == 1 {
 			return next
 		}
 		return prev
 	}
-	if e := f.ends.of[to.parent][which]; e.child == dead {
-		if side(e.beside, f.child(to.parent, e.beside)); (e.beside == 0 || at.a != nil || at.b != nil) && load[T](inwards()) == dead {
-			*to = at
+	if e := f.ends.known[target.parent][end]; e.child == dead {
+		if setSide(e.sibling, f.child(target.parent, e.sibling)); (e.sibling == 0 || found.a != nil || found.b != nil) && load[T](inwards()) == dead {
+			*target = found
 			return true, false
 		}
-		side(0, nil)
+		setSide(0, nil)
 	}
 	for t := newTortoise(dead); ; {
 		h := load[T](inwards())
 		if h == dead {
-			*to = at
+			*target = found
 			return true, true
 		}
-		n := f.child(to.parent, h)
+		n := f.child(target.parent, h)
 		if n == nil || t.meets(h) {
 			return false, true
 		}
-		side(h, n)
+		setSide(h, n)
 	}
 }

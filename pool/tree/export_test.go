@@ -12,7 +12,7 @@ func Image[T any](f *Forest[T]) map[pool.Handle[T]][5]pool.Handle[T] {
 	defer g.Unpin()
 	for h, v := range g.All() {
 		var links [5]pool.Handle[T]
-		for i, w := range f.links(v).all() {
+		for i, w := range f.links(v).links() {
 			links[i] = load[T](w)
 		}
 		image[h] = links
@@ -24,7 +24,7 @@ func Image[T any](f *Forest[T]) map[pool.Handle[T]][5]pool.Handle[T] {
 func Scramble[T any](f *Forest[T], h pool.Handle[T], at int, to pool.Handle[T]) {
 	g := f.pool.Pin()
 	defer g.Unpin()
-	f.look(h).all()[at].Store(uint64(to))
+	f.look(h).links()[at].Store(uint64(to))
 }
 
 // Busy makes readers find a change under way, so that they take the lock, until quiet is
@@ -35,10 +35,10 @@ func Busy[T any](f *Forest[T]) (quiet func()) {
 }
 
 // Outside makes the forest call a function that finds links for each value, as if they lay elsewhere.
-func Outside[T any](f *Forest[T], find func(*T) *Links[T]) { f.outside = outsideOf(find) }
+func Outside[T any](f *Forest[T], find func(*T) *Links[T]) { f.finder = finderOf(find) }
 
 // Inside makes the forest look for the links at their offset again.
-func Inside[T any](f *Forest[T]) { f.outside = nil }
+func Inside[T any](f *Forest[T]) { f.finder = nil }
 
 // Stamp gives h the stamp of another pool's forest.
 func Stamp[T any](f *Forest[T], h pool.Handle[T], stamp uint64) {

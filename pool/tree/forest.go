@@ -31,14 +31,25 @@ type Forest[T any] struct {
 // String returns the type of f and its pool, in a text for people.
 func (f *Forest[T]) String() string { return fmt.Sprintf("%T of a %v", f, f.pool) }
 
+// The words of this package:
+//
+//	node     a value of the pool. Its five links have the handles of its neighbours, or 0
+//	list     the children of a node, in order, linked by next and prev
+//	top      the node below which a walk goes
+//	change   a call that links or unlinks nodes. It holds mu, and the version is odd meanwhile
+//	stamp    of a node: the version during the last change that linked or unlinked it
+//	spot     a place in a list: between two neighbours, or at an end
+//	gap      what a node leaves in its list that was removed behind the forest's back
+//	dead     of such a node, as long as links name it
+//	old      to a walk: a node that has kept its place since the walk began; others are new
+
 // seqlock orders the changes of all Forests of a pool.
 //
-// With one for each Forest, two of them with the same field would not see each other's
-// changes: a walk would take stamps of the younger one for changes since it began, and
-// pass over all that it has linked.
+// The naive seqlock belongs to one Forest. Then two Forests with the same field would not see each
+// other's changes. A walk of the older one would take stamps of the younger one for changes since the
+// walk began, and pass over all that the younger has linked.
 type seqlock struct {
-	// mu is held by a call that changes links, and by a reader for a step that changes
-	// have invalidated too often.
+	// mu is held by a change, and by a reader whose step changes have disturbed too often.
 	mu atom.Mutex
 
 	// version is even when no link is being changed, and odd while one is.
@@ -47,7 +58,7 @@ type seqlock struct {
 	//	readers  every reader
 	//	moves    up, by one at the beginning of a change and one at its end
 	//	orders   two loads that return the same even version prove that the links
-	//	         loaded between them existed at one moment
+	//	         loaded between them are those of one moment
 	version atom.Uint64
 }
 
@@ -55,6 +66,7 @@ type seqlock struct {
 // pool, until the pool is collected.
 var seqlocks sync.Map
 
+// seqlockOf returns the seqlock of a pool, and makes it for the first Forest.
 func seqlockOf[T any](p *pool.Pool[T]) *seqlock {
 	key := weak.Make(p)
 	s, known := seqlocks.Load(key)
@@ -103,8 +115,8 @@ func (f *Forest[T]) guard() pool.Guard[T] {
 	return f.pool.Pin()
 }
 
-// look returns the links of h, or nil if it is not live. The caller has pinned the pool, or it is
-// in a phase: what is looked up stays that incarnation, removed or not.
+// look returns the links of h, or nil if it is not live. The caller has pinned the pool, or is in a
+// phase, so the slot is not used again while the caller looks at the links.
 func (f *Forest[T]) look(h pool.Handle[T]) *words[T] {
 	v, _ := f.pool.Pointer(h)
 	if v == nil {
@@ -113,9 +125,8 @@ func (f *Forest[T]) look(h pool.Handle[T]) *words[T] {
 	return f.links(v)
 }
 
-// change begins a change, during which links may disagree, and returns its stamp. The
-// caller holds mu. Nothing between this and changed may panic, so everything is looked up
-// before.
+// change begins a change, and returns its stamp. Until changed ends it, links may disagree. The caller
+// holds mu. Nothing may panic meanwhile, so the caller looks up all nodes before.
 func (f *Forest[T]) change() (stamp uint64) {
 	stamp = f.version.Load() + 1
 	return store(&f.version, stamp)

@@ -25,7 +25,7 @@ func TestLoopsInline(t *testing.T) {
 		inlined(`inline\.go`, loop+`-range1`)
 	}
 	inlined(`inline\.go`, `pool\.\(\*Pool\[.*\]\)\.Pointer`)
-	inlined(`inline\.go`, `tree\.\(\*field\[.*\]\)\.inside`)
+	inlined(`inline\.go`, `tree\.\(\*field\[.*\]\)\.embedded`)
 	inlined(`inline\.go`, `atomic\.\(\*Uint64\)\.Load`)
 	for _, verb := range []string{"Reader", "Forest"} {
 		inlined(`inline\.go`, `tree\.\(\*`+verb+`\[.*\]\)\.Next`)

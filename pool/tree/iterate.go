@@ -76,17 +76,17 @@ func (f *Forest[T]) pinnedAncestors(h pool.Handle[T], yield func(pool.Handle[T],
 	f.ancestors(h)(yield)
 }
 
-// ancestors is Ancestors under the caller's pin.
+// ancestors returns an iterator over the ancestors of h. The caller has pinned the pool, or is in a phase.
 func (f *Forest[T]) ancestors(h pool.Handle[T]) iter.Seq2[pool.Handle[T], *T] {
 	return func(yield func(pool.Handle[T], *T) bool) {
-		var few [16]pool.Handle[T]
-		path, all := f.path(h, &few)
-		if !all {
+		var room [16]pool.Handle[T]
+		path, complete := f.path(h, &room)
+		if !complete {
 			var room [32]pool.Handle[T]
 			path, _ = f.pathSlow(h, room[:0], true)
 		}
-		for _, up := range path {
-			if v, _ := f.pool.Pointer(up); v != nil && !yield(up, v) {
+		for _, ancestor := range path {
+			if v, _ := f.pool.Pointer(ancestor); v != nil && !yield(ancestor, v) {
 				return
 			}
 		}
@@ -104,15 +104,15 @@ func (f *Forest[T]) Depth(h pool.Handle[T]) int {
 
 // Depth is [Forest.Depth].
 func (r *Reader[T]) Depth(h pool.Handle[T]) int {
-	if f := r.forest(); f.outside == nil {
+	if f := r.forest(); f.finder == nil {
 		depth, version := -1, f.version.Load()
-		for at := h; depth < quick; { // so it ends, whatever others change
-			v, _ := f.pool.Pointer(at)
+		for node := h; depth < quick; { // so it ends, whatever others change
+			v, _ := f.pool.Pointer(node)
 			if v == nil {
 				break
 			}
 			depth++
-			if at = load[T](&f.inside(v).parent); at == 0 {
+			if node = load[T](&f.embedded(v).parent); node == 0 {
 				break
 			}
 		}
@@ -124,36 +124,38 @@ func (r *Reader[T]) Depth(h pool.Handle[T]) int {
 	return depth
 }
 
-// quick is how many ancestors are read without a look at the version and for a cycle.
+// quick is how many ancestors Depth reads before it loads the version, or looks for a cycle.
 const quick = 32
 
-// path returns the ancestors of h at one moment, up to one that is dead, and true, as long as no link
-// changes meanwhile, if they are few, and for links in the value.
-func (f *Forest[T]) path(h pool.Handle[T], room *[16]pool.Handle[T]) (_ []pool.Handle[T], all bool) {
-	if f.outside != nil {
+// path returns the ancestors of h at one moment, up to one that is dead. It returns false if it cannot: if
+// a change came meanwhile, if there are more than room has place for, or if the links are no part of the
+// value.
+func (f *Forest[T]) path(h pool.Handle[T], room *[16]pool.Handle[T]) (_ []pool.Handle[T], complete bool) {
+	if f.finder != nil {
 		return nil, false
 	}
 	n, version := 0, f.version.Load()
-	for at := h; n < len(room); n++ {
-		v, _ := f.pool.Pointer(at)
+	for node := h; n < len(room); n++ {
+		v, _ := f.pool.Pointer(node)
 		if v == nil {
 			break
 		}
-		if at = load[T](&f.inside(v).parent); at == 0 {
+		if node = load[T](&f.embedded(v).parent); node == 0 {
 			break
 		}
-		room[n] = at
+		room[n] = node
 	}
 	return room[:n], n < len(room) && f.version.Load() == version&^1 // and the version is even
 }
 
-// pathSlow returns the ancestors of h at one moment, appended to room if keep, and their number, or -1.
+// pathSlow returns the ancestors of h at one moment, up to one that is dead, and their number, or -1 if h
+// is not live. If keep is true, it appends them to room.
 func (f *Forest[T]) pathSlow(h pool.Handle[T], room []pool.Handle[T], keep bool) (path []pool.Handle[T], depth int) {
 	f.moment(func(version uint64) { path, depth = f.climb(h, version, room, keep) })
 	return path, depth
 }
 
-// climb is pathSlow, as long as the version does not change.
+// climb does what pathSlow does, in one attempt. It may stop early if the version changes.
 func (f *Forest[T]) climb(h pool.Handle[T], version uint64, path []pool.Handle[T], keep bool) (_ []pool.Handle[T], depth int) {
 	for t := newTortoise(h); ; depth++ {
 		v, live := f.pool.Pointer(h)
@@ -194,9 +196,9 @@ func (f *Forest[T]) pinnedRoots(yield func(pool.Handle[T], *T) bool) {
 	f.roots(&g, yield)
 }
 
-// roots looks up the parent of each child, since it may be gone; but not again for a child of the same
-// parent as the child before, unless the body has run meanwhile. A node that loses its parent during the
-// loop need not be yielded.
+// roots yields the nodes without a live parent. It looks up the parent of each node, since that may be
+// gone. If the node before has the same parent, and the body has not run since, it does not look again: a
+// node that loses its parent during the loop need not be yielded.
 func (f *Forest[T]) roots(g *pool.Guard[T], yield func(pool.Handle[T], *T) bool) {
 	known := pool.Handle[T](unknown) // a parent that was live
 	for h, v := range g.All() {
@@ -212,16 +214,16 @@ func (f *Forest[T]) roots(g *pool.Guard[T], yield func(pool.Handle[T], *T) bool)
 	}
 }
 
-// parentIn returns the parent that these links name if it is live, or 0.
+// parentIn returns the parent that these links name, or 0 if it is not live.
 //
 //go:noinline
 func (f *Forest[T]) parentIn(n *words[T]) pool.Handle[T] {
 	for {
-		to := load[T](&n.parent)
+		parent := load[T](&n.parent)
 		switch {
-		case f.pool.Contains(to):
-			return to
-		case load[T](&n.parent) == to: // it is not that the node was moved first
+		case f.pool.Contains(parent):
+			return parent
+		case load[T](&n.parent) == parent: // otherwise the node was moved first
 			return 0
 		}
 	}

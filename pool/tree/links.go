@@ -28,24 +28,23 @@ type Links[T any] struct {
 	Words words[T]
 }
 
-// words are the links themselves.
+// words are the links of a node, and its stamp.
 //
-// The holder of Forest.mu writes them, and readers load them under a guard of the pool.
-// The guard keeps a slot from being reused, not from being removed. Links name slots by
-// handle, so a look-up shows that a neighbour was removed.
+// The holder of Forest.mu writes them, and readers load them under a guard of the pool. The guard keeps
+// the slot of a node from being reused, but the node may be removed. A link is a handle, so a look-up
+// shows that a neighbour was removed.
 //
 // Neighbours agree: W1, a first child has no previous sibling, a last child no next one;
 // W2, x.next is y if and only if y.prev is x; W3, a child's parent is the node in whose
 // list it stands. These hold for live nodes while Forest.version is even.
 type words[T any] struct {
-	// Unaddressed encodes instead of the words where an encoder cannot call their
-	// methods. It has no size.
+	// Unaddressed makes an encoder fail that cannot call the methods of words. It has no size.
 	Unaddressed unaddressed
 
 	parent, first, last, next, prev atom.Uint64
 
-	// stamp is the version of the Forest, odd, during the last change that linked or
-	// unlinked this node: a node linked earlier has a smaller one.
+	// stamp is the version of the Forest, odd, during the last change that linked or unlinked this node.
+	// So a node that was linked earlier has a smaller one.
 	//
 	//	orders  nothing by itself: it is read between two loads of the version
 	stamp atom.Uint64
@@ -59,7 +58,7 @@ func (w *words[T]) MarshalBinary() ([]byte, error) { return w.AppendBinary(nil) 
 // AppendBinary appends what MarshalBinary returns.
 func (w *words[T]) AppendBinary(b []byte) ([]byte, error) {
 	var links [5]uint64
-	for i, link := range w.all() {
+	for i, link := range w.links() {
 		links[i] = link.Load()
 	}
 	return appendLinks(b, links), nil
@@ -72,7 +71,7 @@ func (w *words[T]) UnmarshalBinary(b []byte) error {
 	if !ok {
 		return fmt.Errorf("tree: %d bytes are no links", len(b))
 	}
-	for i, link := range w.all() {
+	for i, link := range w.links() {
 		link.Store(links[i])
 	}
 	w.stamp.Store(0)
@@ -84,7 +83,7 @@ func (w *words[T]) UnmarshalBinary(b []byte) error {
 // changes the links.
 func (w *words[T]) MarshalText() ([]byte, error) {
 	var b []byte
-	for i, link := range w.all() {
+	for i, link := range w.links() {
 		if i > 0 {
 			b = append(b, ' ')
 		}
@@ -106,15 +105,15 @@ func (w *words[T]) UnmarshalText(b []byte) error {
 			return fmt.Errorf("tree: links %q: %w", b, err)
 		}
 	}
-	for i, link := range w.all() {
+	for i, link := range w.links() {
 		link.Store(uint64(handles[i]))
 	}
 	w.stamp.Store(0)
 	return nil
 }
 
-// unaddressed is a part of words that an encoder meets only if it has a copy of them, or
-// cannot address them. Their links would be left out silently.
+// unaddressed is a part of words that an encoder comes to only if it has a copy of them, or cannot address
+// them. Without it, such an encoder would leave the links out silently.
 type unaddressed struct{}
 
 // MarshalText returns an error.
@@ -122,7 +121,8 @@ func (unaddressed) MarshalText() ([]byte, error) {
 	return nil, errors.New("tree: Links of a value that the encoder cannot address; encode a pointer to the value")
 }
 
-func (w *words[T]) all() [5]*atom.Uint64 {
+// links returns the five links: parent, first, last, next and prev.
+func (w *words[T]) links() [5]*atom.Uint64 {
 	return [...]*atom.Uint64{&w.parent, &w.first, &w.last, &w.next, &w.prev}
 }
 
@@ -138,7 +138,7 @@ func set[T any](w *atom.Uint64, h pool.Handle[T]) bool {
 	return true
 }
 
-// store stores a link, a stamp or the version, by the holder of Forest.mu, and returns it. Release order is
+// store stores a link, a stamp or the version, and returns it. The caller holds Forest.mu. Release order is
 // enough (DESIGN.md, Stores): a reader that sees a link of a change then sees its odd version, or a later
-// one. The unlocking makes all known.
+// one. Other changes see all of it once mu is unlocked.
 func store(w *atom.Uint64, v uint64) uint64 { return atom.StoreRelease(v, w) }

@@ -43,7 +43,7 @@ func (r *Reader[T]) Next(h pool.Handle[T]) (pool.Handle[T], bool) { return r.sib
 // Prev is [Forest.Prev].
 func (r *Reader[T]) Prev(h pool.Handle[T]) (pool.Handle[T], bool) { return r.sibling(h, prevOf) }
 
-// side says which neighbour of a node is meant.
+// side names a neighbour of a node.
 type side uint8
 
 const (
@@ -54,56 +54,58 @@ const (
 	prevOf
 )
 
-// find returns a neighbour of h, under no pin of the caller.
+// find returns a neighbour of h. The caller has no pin.
 //
-// It needs none of its own if a second look finds that h is still live, as in Pool.Get (DESIGN.md,
-// L12): then h was live all the while, and the links that were read were its own. Another node's slot
-// may get another value meanwhile. But a look at its links after the first look at its handle leads to
-// nothing else than the neighbour that the handle names, which was live at that moment, or to nothing.
-func (f *Forest[T]) find(h pool.Handle[T], at side) (to pool.Handle[T], ok bool) {
-	if !atom.CopiesWithoutPin || f.outside != nil {
-		return f.findPinned(h, at)
+// It needs none if a second look finds h still live, as in Pool.Get (DESIGN.md, L12): then h was live all
+// the while, and the links that were read were its own. The slot of the neighbour may get another value
+// meanwhile. But the neighbour was live when its handle was looked up, and links that were read later
+// lead to this neighbour or to none.
+func (f *Forest[T]) find(h pool.Handle[T], sd side) (neighbour pool.Handle[T], ok bool) {
+	if !atom.CopiesWithoutPin || f.finder != nil {
+		return f.findPinned(h, sd)
 	}
 	r := f.Phase()
-	if to, ok = r.find(h, at); f.pool.Contains(h) {
-		return to, ok
+	if neighbour, ok = r.find(h, sd); f.pool.Contains(h) {
+		return neighbour, ok
 	}
 	return 0, false
 }
 
-func (f *Forest[T]) findPinned(h pool.Handle[T], at side) (pool.Handle[T], bool) {
+// findPinned returns a neighbour of h, under a pin of its own.
+func (f *Forest[T]) findPinned(h pool.Handle[T], sd side) (pool.Handle[T], bool) {
 	r := f.Pin()
 	defer r.Unpin() // also if the function that finds links panics
-	return r.find(h, at)
+	return r.find(h, sd)
 }
 
-func (r *Reader[T]) find(h pool.Handle[T], at side) (pool.Handle[T], bool) {
-	switch at {
+func (r *Reader[T]) find(h pool.Handle[T], sd side) (pool.Handle[T], bool) {
+	switch sd {
 	case parentOf:
 		return r.parent(h)
 	case firstOf, lastOf:
-		return r.child(h, at)
+		return r.child(h, sd)
 	}
-	return r.sibling(h, at)
+	return r.sibling(h, sd)
 }
 
-// parent is neighbour for the parent, for links in the value. It calls no function then.
+// parent returns the parent of h. If the links are a part of the value, it takes no second look at the
+// version.
 //
-// A parent that is gone while the node still names it was removed behind the forest's back; if the
-// node names another, it was moved first.
+// If the parent is gone and the node still names it, it was removed behind the forest's back. If the node
+// names another by now, the node was moved first, and parent looks again.
 func (r *Reader[T]) parent(h pool.Handle[T]) (pool.Handle[T], bool) {
 	f := r.forest()
-	if f.outside != nil {
+	if f.finder != nil {
 		return f.neighbour(h, parentOf)
 	}
 	if v, _ := f.pool.Pointer(h); v != nil {
-		n := f.inside(v)
+		n := f.embedded(v)
 		for {
-			to := load[T](&n.parent)
-			if f.pool.Contains(to) {
-				return to, true
+			parent := load[T](&n.parent)
+			if f.pool.Contains(parent) {
+				return parent, true
 			}
-			if load[T](&n.parent) == to {
+			if load[T](&n.parent) == parent {
 				break
 			}
 		}
@@ -111,77 +113,77 @@ func (r *Reader[T]) parent(h pool.Handle[T]) (pool.Handle[T], bool) {
 	return 0, false
 }
 
-// child is neighbour for a child, as long as no link changes meanwhile, and for links in the value. It
-// calls no function then.
-func (r *Reader[T]) child(h pool.Handle[T], at side) (pool.Handle[T], bool) {
-	if f := r.forest(); f.outside == nil {
-		var to pool.Handle[T]
+// child returns the first or the last child of h. If the links are a part of the value, and no change comes
+// meanwhile, it calls no function.
+func (r *Reader[T]) child(h pool.Handle[T], sd side) (pool.Handle[T], bool) {
+	if f := r.forest(); f.finder == nil {
+		var child pool.Handle[T]
 		version := f.version.Load()
 		if v, _ := f.pool.Pointer(h); v != nil {
-			n := f.inside(v)
+			n := f.embedded(v)
 			next := pool.Handle[T](n.first.Load())
-			if at != firstOf {
+			if sd != firstOf {
 				next = pool.Handle[T](n.last.Load())
 			}
-			if v, _ := f.pool.Pointer(next); v != nil && load[T](&f.inside(v).parent) == h {
-				to = next
+			if v, _ := f.pool.Pointer(next); v != nil && load[T](&f.embedded(v).parent) == h {
+				child = next
 			}
 		}
 		if f.version.Load() == version&^1 { // and the version is even
-			return to, to != 0
+			return child, child != 0
 		}
 	}
-	return r.f.neighbour(h, at)
+	return r.f.neighbour(h, sd)
 }
 
-// sibling is neighbour for a sibling, as child is for a child.
-func (r *Reader[T]) sibling(h pool.Handle[T], at side) (pool.Handle[T], bool) {
-	if f := r.forest(); f.outside == nil {
-		var to pool.Handle[T]
+// sibling returns the next or the previous sibling of h, as child does a child.
+func (r *Reader[T]) sibling(h pool.Handle[T], sd side) (pool.Handle[T], bool) {
+	if f := r.forest(); f.finder == nil {
+		var sibling pool.Handle[T]
 		version := f.version.Load()
 		if v, _ := f.pool.Pointer(h); v != nil {
-			n := f.inside(v)
+			n := f.embedded(v)
 			next, parent := pool.Handle[T](n.next.Load()), load[T](&n.parent)
-			if at != nextOf {
+			if sd != nextOf {
 				next = pool.Handle[T](n.prev.Load())
 			}
-			if v, _ := f.pool.Pointer(next); v != nil && load[T](&f.inside(v).parent) == parent && parent != 0 {
-				to = next
+			if v, _ := f.pool.Pointer(next); v != nil && load[T](&f.embedded(v).parent) == parent && parent != 0 {
+				sibling = next
 			}
 		}
 		if f.version.Load() == version&^1 { // and the version is even
-			return to, to != 0
+			return sibling, sibling != 0
 		}
 	}
-	return r.f.neighbour(h, at)
+	return r.f.neighbour(h, sd)
 }
 
-// neighbour returns a neighbour of h at one moment, if it is live and has the parent that
-// it should have.
+// neighbour returns a neighbour of h at one moment, or 0 if that is not live or has another parent than it
+// should.
 //
 //go:noinline
-func (f *Forest[T]) neighbour(h pool.Handle[T], at side) (to pool.Handle[T], ok bool) {
+func (f *Forest[T]) neighbour(h pool.Handle[T], sd side) (neighbour pool.Handle[T], ok bool) {
 	f.moment(func(uint64) {
-		to = 0
+		neighbour = 0
 		n := f.look(h)
 		if n == nil {
 			return
 		}
-		next, parent := load[T](n.link(at)), h
-		if at >= nextOf {
+		next, parent := load[T](n.link(sd)), h
+		if sd >= nextOf {
 			parent = load[T](&n.parent)
 		}
 		switch {
-		case at == parentOf && f.pool.Contains(next), at != parentOf && parent != 0 && f.child(parent, next) != nil:
-			to = next
+		case sd == parentOf && f.pool.Contains(next), sd != parentOf && parent != 0 && f.child(parent, next) != nil:
+			neighbour = next
 		}
 	})
-	return to, to != 0
+	return neighbour, neighbour != 0
 }
 
 // link returns the link to a neighbour.
-func (w *words[T]) link(at side) *atom.Uint64 {
-	switch at {
+func (w *words[T]) link(sd side) *atom.Uint64 {
+	switch sd {
 	case parentOf:
 		return &w.parent
 	case firstOf:

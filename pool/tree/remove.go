@@ -55,8 +55,8 @@ func (f *Forest[T]) RemoveLeaf(h pool.Handle[T]) error {
 	return nil
 }
 
-// cut removes h from its parent's list. It changes only links that name h, so a list that
-// has a gap at a dead sibling is no more broken than before.
+// cut removes h from its parent's list. It changes only links that name h. So if the list has a gap, it is
+// no more broken than before.
 func (f *Forest[T]) cut(h pool.Handle[T], n *words[T]) {
 	next, prev, parent := load[T](&n.next), load[T](&n.prev), load[T](&n.parent)
 	p, b, a := f.look(parent), f.look(prev), f.look(next)
@@ -75,50 +75,49 @@ func (f *Forest[T]) cut(h pool.Handle[T], n *words[T]) {
 	}
 	n.detach(stamp)
 	f.changed()
-	f.ends.see(f, parent)
+	f.ends.update(f, parent)
 }
 
-// dismantle removes top, a root, and everything below it, and returns how many it
+// dismantle removes top, a root, and everything below it from the pool. It returns how many nodes it
 // removed.
 //
-// It needs no stack. It descends to a node without children, removes it, unlinks it from
-// its parent and continues at the parent.
+// It needs no stack. It descends to a node without children, removes it, unlinks it from its parent, and
+// goes on at the parent.
 //
-// The guard keeps every node that was looked up readable, though not findable. If others
-// remove a parent while its children are being removed, there is no way back up, and the
-// descent restarts at top.
+// The guard keeps every node readable that was looked up, but others may remove it. If they remove a parent
+// while its children are being removed, no handle leads back up, and the descent begins again at top.
 func (f *Forest[T]) dismantle(top pool.Handle[T], links *words[T]) (removed int) {
-	at, n := top, links
+	node, n := top, links
 	for {
-		if child, c := f.below(top, at, n); c != nil {
-			at, n = child, c
+		if child, c := f.liveChild(top, node, n); c != nil {
+			node, n = child, c
 			continue
 		}
-		if at == top {
-			if f.pool.Remove(at) {
+		if node == top {
+			if f.pool.Remove(node) {
 				removed++
 			}
 			return removed
 		}
-		up := load[T](&n.parent)
-		parent := f.look(up)
-		if parent == nil || up == top {
-			up, parent = top, links
+		parent := load[T](&n.parent)
+		p := f.look(parent)
+		if p == nil || parent == top {
+			parent, p = top, links
 		}
-		if f.removeChild(parent, at, n) {
+		if f.removeChild(p, node, n) {
 			removed++
 		}
-		at, n = up, parent
+		node, n = parent, p
 	}
 }
 
-// removeChild removes h, the last child of a parent or the first, and reports whether this
-// call did.
+// removeChild removes h from the pool, the last child of a parent or the first. It reports whether this
+// call removed it.
 //
-// dismantle takes children from the back of a list. So the list always leads from the first
-// child to all that are left, and a walk in there omits none of them, although the version
-// does not change. Only if the last child is dead children are taken from the front, each
-// detached by a change, since the next one gets another link.
+// dismantle takes children from the back of a list. So the list always leads from the first child to all
+// that are left, and a walk there omits none of them, although the version stays. If the last child is
+// dead, dismantle takes children from the front. Then the next child gets another link, so each is
+// detached by a change.
 func (f *Forest[T]) removeChild(parent *words[T], h pool.Handle[T], n *words[T]) bool {
 	if load[T](&parent.last) != h {
 		f.cut(h, n)
@@ -134,11 +133,11 @@ func (f *Forest[T]) removeChild(parent *words[T], h pool.Handle[T], n *words[T])
 	return f.pool.Remove(h)
 }
 
-// below returns a live child of at, the last or the first, or nil. Links that make top a
-// child are ignored.
-func (f *Forest[T]) below(top, at pool.Handle[T], n *words[T]) (pool.Handle[T], *words[T]) {
+// liveChild returns the last child of a node, or the first if the last is dead, with its links, or nil. It
+// ignores links that make top a child.
+func (f *Forest[T]) liveChild(top, node pool.Handle[T], n *words[T]) (pool.Handle[T], *words[T]) {
 	for _, h := range [...]pool.Handle[T]{load[T](&n.last), load[T](&n.first)} {
-		if c := f.child(at, h); c != nil && h != top {
+		if c := f.child(node, h); c != nil && h != top {
 			return h, c
 		}
 	}

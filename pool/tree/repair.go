@@ -28,7 +28,7 @@ func (f *Forest[T]) Repair() int {
 	r.orphans()
 	r.circles()
 	r.lists()
-	r.between()
+	r.strays()
 	r.sew()
 	return r.changed
 }
@@ -40,20 +40,19 @@ type repair[T any] struct {
 	stamp   uint64
 	changed int
 
-	// here and done have a bit for each slot. circles uses both; from then on here has
-	// the nodes that stand in their lists.
-	here, done bits[T]
-	seams      map[pool.Handle[T]]*seam[T]
+	// In circles, visited has the nodes to which it has come, and known those whose path to a root is
+	// known. From then on, visited has the nodes that stand in their lists.
+	visited, known bits[T]
+	seams          map[pool.Handle[T]]*seam[T] // by parents
 }
 
-// seam is a list of siblings that must be joined, by its parent.
+// seam is a list that must be put together again from chains of siblings.
 type seam[T any] struct {
-	head, tail pool.Handle[T] // the part joined so far
-	rest, last pool.Handle[T] // the run that ends it, or 0
+	head, tail       pool.Handle[T] // the first and the last sibling of what is joined so far
+	endHead, endTail pool.Handle[T] // those of the chain that ends the list, or 0
 }
 
-// set sets a link and counts it if that changed it. Each link is set at most once in a
-// repair.
+// set sets a link, and counts it if it was another. A repair sets each link at most once.
 func (r *repair[T]) set(link *atom.Uint64, h pool.Handle[T]) {
 	if set(link, h) {
 		r.changed++
@@ -70,72 +69,72 @@ func (r *repair[T]) orphans() {
 	}
 }
 
+// root makes n the links of a root.
 func (r *repair[T]) root(n *words[T]) {
-	before := r.changed
+	changed := r.changed
 	r.set(&n.parent, 0)
 	r.set(&n.prev, 0)
 	r.set(&n.next, 0)
-	if r.changed != before {
+	if r.changed != changed {
 		store(&n.stamp, r.stamp)
 	}
 }
 
-// circles makes one node of each cycle a root. It climbs from every node to the first
-// whose path up is known, and marks those that it passed as known.
+// circles makes one node of each cycle a root. From every node it climbs to the first whose path to a root
+// is known, and notes that the paths of those on the way are known too.
 func (r *repair[T]) circles() {
-	var way []pool.Handle[T]
+	var path []pool.Handle[T]
 	for h, v := range r.g.All() {
-		way = way[:0]
-		for n := r.f.links(v); n != nil && !r.done.has(h); n = r.f.look(h) {
-			if r.here.has(h) { // and its path is not known: this path has been here
+		path = path[:0]
+		for n := r.f.links(v); n != nil && !r.known.contains(h); n = r.f.look(h) {
+			if r.visited.contains(h) { // and its path is not known: it lies on this path
 				r.root(n)
 				break
 			}
-			r.here.set(h)
-			way = append(way, h)
+			r.visited.set(h)
+			path = append(path, h)
 			h = load[T](&n.parent)
 		}
-		for _, h := range way {
-			r.done.set(h)
+		for _, h := range path {
+			r.known.set(h)
 		}
 	}
-	r.here.clear()
+	r.visited.clear()
 }
 
-// lists goes through the list of every node's children. It records a seam for a list that
-// does not lead to the last child, with the run of siblings that ends there.
+// lists follows the list of every node's children. It makes a seam for a list that does not lead to the
+// last child, with the chain that ends there.
 func (r *repair[T]) lists() {
 	for parent, v := range r.g.All() {
 		p := r.f.links(v)
 		first, last := load[T](&p.first), load[T](&p.last)
-		head, tail, next := r.run(parent, 0, first, false)
+		head, tail, next := r.chain(parent, 0, first, false)
 		if head == first && tail == last && next == 0 {
 			continue
 		}
 		s := &seam[T]{head: head, tail: tail}
 		r.seams[parent] = s
 		// Backwards from the last, up to the first link that disagrees.
-		at := last
-		for n := r.child(parent, at); n != nil; n = r.child(parent, at) {
-			if s.last == 0 {
-				s.last = last
-			} else if load[T](&n.next) != s.rest {
+		node := last
+		for n := r.child(parent, node); n != nil; n = r.child(parent, node) {
+			if s.endTail == 0 {
+				s.endTail = last
+			} else if load[T](&n.next) != s.endHead {
 				break
 			}
-			r.here.set(at)
-			s.rest, at = at, load[T](&n.prev)
+			r.visited.set(node)
+			s.endHead, node = node, load[T](&n.prev)
 		}
 	}
 }
 
-// between finds the nodes that stand in no list, and appends their runs to the seams of
-// their parents' lists.
-func (r *repair[T]) between() {
+// strays finds the nodes that stand in no list, and joins their chains to the seams of their parents.
+func (r *repair[T]) strays() {
 	for h, v := range r.g.All() {
 		n := r.f.links(v)
 		parent := load[T](&n.parent)
 		p := r.f.look(parent)
-		if p == nil || r.here.has(h) {
+		if p == nil || r.visited.contains(h) {
 			continue
 		}
 		s := r.seams[parent]
@@ -151,7 +150,7 @@ func (r *repair[T]) between() {
 			}
 			first = prev
 		}
-		head, tail, _ := r.run(parent, s.tail, first, true)
+		head, tail, _ := r.chain(parent, s.tail, first, true)
 		if b := r.f.look(s.tail); b != nil {
 			r.set(&b.next, head)
 		} else {
@@ -161,24 +160,24 @@ func (r *repair[T]) between() {
 	}
 }
 
-// sew completes the lists that have seams.
+// sew completes each list that has a seam.
 func (r *repair[T]) sew() {
 	for parent, s := range r.seams {
 		head, last := s.head, s.tail
-		if s.rest != 0 {
-			last = s.last
+		if s.endHead != 0 {
+			last = s.endTail
 			if head == 0 {
-				head = s.rest
+				head = s.endHead
 			}
-			if n := r.f.look(s.rest); n != nil {
+			if n := r.f.look(s.endHead); n != nil {
 				r.set(&n.prev, s.tail)
 			}
-			if n := r.f.look(s.last); n != nil {
+			if n := r.f.look(s.endTail); n != nil {
 				r.set(&n.next, 0)
 			}
 		}
 		if n := r.f.look(s.tail); n != nil {
-			r.set(&n.next, s.rest)
+			r.set(&n.next, s.endHead)
 		}
 		if p := r.f.look(parent); p != nil {
 			r.set(&p.first, head)
@@ -187,16 +186,16 @@ func (r *repair[T]) sew() {
 	}
 }
 
-// run marks a run of siblings from h on and sets the previous sibling of each, prev for
-// the first. It returns the first and the last, which is prev if there is none, and the
-// next of the last. The nodes of a run that is moved get a new stamp.
-func (r *repair[T]) run(parent, prev, h pool.Handle[T], moved bool) (head, tail, next pool.Handle[T]) {
+// chain follows a chain of siblings from h on, notes that they stand in their list, and sets the previous
+// sibling of each: prev for the first. It returns the first and the last sibling, and the next of the
+// last. If there is none, the last is prev. If the chain moved, its nodes get a new stamp.
+func (r *repair[T]) chain(parent, prev, h pool.Handle[T], moved bool) (head, tail, next pool.Handle[T]) {
 	tail = prev
 	for n := r.child(parent, h); n != nil; n = r.child(parent, h) {
 		if head == 0 {
 			head = h
 		}
-		r.here.set(h)
+		r.visited.set(h)
 		if moved || load[T](&n.prev) != tail {
 			store(&n.stamp, r.stamp)
 		}
@@ -208,7 +207,7 @@ func (r *repair[T]) run(parent, prev, h pool.Handle[T], moved bool) (head, tail,
 
 // child returns the links of h if it is a child of parent that stands in no list yet.
 func (r *repair[T]) child(parent, h pool.Handle[T]) *words[T] {
-	if r.here.has(h) {
+	if r.visited.contains(h) {
 		return nil
 	}
 	return r.f.child(parent, h)

@@ -74,12 +74,12 @@ type walk[T any] struct {
 
 	// The siblings that were yielded and may be old, of all lists on the path: a stack. A list's part
 	// of it ends where that of the next level begins.
-	depth int
-	some  [32]pool.Handle[T]
-	more  []pool.Handle[T] // from the 33rd on
+	depth    int
+	stack    [32]pool.Handle[T]
+	overflow []pool.Handle[T] // from the 33rd on
 }
 
-// order is the order in which a walk yields nodes.
+// order says which nodes a walk yields, and in which order.
 type order uint8
 
 const (
@@ -93,64 +93,63 @@ type list[T any] struct {
 	parent pool.Handle[T]
 	start  int // of its part of the stack
 
-	// last is the sibling that was yielded last, or 0, and next the one behind it at the version seen.
-	// If next is 0, there are no more old ones. If it is unknown, a step must read the list.
+	// last is the sibling that was yielded last, or 0. next is the sibling behind it at the version seen: 0 if
+	// no old one follows, and unknown if a step must read the list.
 	last, next pool.Handle[T]
 	seen       uint64
 
-	// tail has the links of last. It may be dead; in a phase its slot may even have another value.
+	// tail has the links of last, which may be dead. In a phase its slot may even have another value.
 	tail *words[T]
 
-	// passed has the new nodes that were passed over and may have kept their places: a stack.
+	// passed is a stack of the new nodes that the walk passed over, and that may have kept their places.
 	passed []passed[T]
 
-	// ahead has the nodes behind a gap, the next one last, once the list was read backwards. From then on
-	// the walk takes them from here, as long as they keep their places.
+	// ahead has the nodes behind a gap, the next one last. It is nil until the walk has read a list backwards
+	// to cross a gap. From then on the walk takes the nodes from here, as long as they keep their places.
 	ahead *[]pool.Handle[T]
 }
 
-// passed is a node that was passed over when its stamp was this one, behind the sibling with which
-// the stack of the walk had this depth.
+// passed is a new node that a walk passed over, with the stamp that it had then. depth is how many siblings
+// were on the stack of the walk then: the node stands behind the last of these.
 type passed[T any] struct {
 	h     pool.Handle[T]
 	stamp uint64
 	depth int
 }
 
-// never is no version, and unknown no handle.
 const (
-	never   = ^uint64(0)
-	unknown = 1<<64 - 1
+	never   = ^uint64(0) // no version
+	unknown = 1<<64 - 1  // no handle
 )
 
-// walk returns an iterator over the nodes below top, under the caller's pin. The compiler inlines it
-// into the loop, and the loop's body into it, because it calls yield in one place. So the order is a
-// constant there.
+// walk returns an iterator over the nodes below top. The caller has pinned the pool, or is in a phase. The
+// compiler inlines the iterator into the loop, and the loop's body into the iterator, because that calls
+// yield in one place. So the order is a constant there.
 func (f *Forest[T]) walk(o order, top pool.Handle[T]) iter.Seq2[pool.Handle[T], *T] {
 	return func(yield func(pool.Handle[T], *T) bool) {
 		var w walk[T]
-		var above []list[T] // those on the path to the list in which the walk is
+		var outer []list[T] // those on the path to the list in which the walk is
 		if o != childrenOnly {
 			var room [3]list[T]
-			above = room[:0]
+			outer = room[:0]
 		}
 		for last, next := w.begin(f, o, top); ; {
 			h := next
 			v, _ := f.pool.Pointer(h)
 			var n *words[T]
 			if v != nil {
-				n = f.inside(v)
+				n = f.embedded(v)
 			}
 		step:
 			switch {
 			case n != nil:
 				// Nothing has changed: if the version is the same at the end, all that was loaded since the
 				// list was seen is of one moment.
-				behind, prev, parent, stamp := n.next.Load(), n.prev.Load(), n.parent.Load(), n.stamp.Load()
+				follower, prev, parent, stamp := n.next.Load(), n.prev.Load(), n.parent.Load(), n.stamp.Load()
 				if version := f.version.Load(); version == w.seen && parent == uint64(w.parent) && prev == uint64(last) && stamp <= w.began && h != top {
-					last, next, w.tail = h, pool.Handle[T](behind), n
-					if d := uint(w.depth); d < uint(len(w.some)) { // push, inlined
-						w.some[d] = h
+					last, next, w.tail = h, pool.Handle[T](follower), n
+					if d := uint(w.depth); d < uint(len(w.stack)) { // push, inlined
+						w.stack[d] = h
 						w.depth++
 						break step
 					}
@@ -166,10 +165,10 @@ func (f *Forest[T]) walk(o order, top pool.Handle[T]) iter.Seq2[pool.Handle[T], 
 				if v != nil {
 					break step
 				}
-				if len(above) == 0 {
+				if len(outer) == 0 {
 					return
 				}
-				h, v, above = w.leave(above)
+				h, v, outer = w.leave(outer)
 				last, next, n = w.last, w.next, nil
 				if v == nil {
 					continue
@@ -179,7 +178,7 @@ func (f *Forest[T]) walk(o order, top pool.Handle[T]) iter.Seq2[pool.Handle[T], 
 			if o != childrenOnly && n != nil && n.first.Load() != 0 {
 				w.last, w.next = last, next
 				if o == parentsLast {
-					last, next, above = w.enter(h, above)
+					last, next, outer = w.enter(h, outer)
 					continue
 				}
 				enter = true
@@ -188,13 +187,13 @@ func (f *Forest[T]) walk(o order, top pool.Handle[T]) iter.Seq2[pool.Handle[T], 
 				return
 			}
 			if enter {
-				last, next, above = w.enter(h, above)
+				last, next, outer = w.enter(h, outer)
 			}
 		}
 	}
 }
 
-// begin begins the walk. It returns last and next of the first list.
+// begin begins the walk with the children of top. It returns last and next of their list.
 //
 //go:noinline
 func (w *walk[T]) begin(f *Forest[T], o order, top pool.Handle[T]) (last, next pool.Handle[T]) {
@@ -203,35 +202,35 @@ func (w *walk[T]) begin(f *Forest[T], o order, top pool.Handle[T]) (last, next p
 	return 0, w.next
 }
 
-// enter goes on with the children of h, which was yielded last, or will be after them. It returns last and
-// next of their list, and the lists above it.
-func (w *walk[T]) enter(h pool.Handle[T], above []list[T]) (last, next pool.Handle[T], _ []list[T]) {
+// enter goes on with the children of h, which was yielded last, or will be yielded after them. It returns
+// last and next of their list, and the lists on the path to it.
+func (w *walk[T]) enter(h pool.Handle[T], outer []list[T]) (last, next pool.Handle[T], _ []list[T]) {
 	if w.order == parentsFirst && w.next == 0 {
-		// The list is not needed any more, so a long chain makes no high stack.
+		// Nothing follows in this list. It is dropped, so that a deep forest makes no high stack.
 		w.cut(w.start)
 	} else {
-		above = append(above, w.list)
+		outer = append(outer, w.list)
 	}
 	w.list = list[T]{}
 	w.read(h)
-	return 0, w.next, above
+	return 0, w.next, outer
 }
 
-// leave goes back to the last list above, as the walk has reached the end of its own. It returns the
-// parent of that if it is to be yielded now, and what is above then.
-func (w *walk[T]) leave(above []list[T]) (h pool.Handle[T], v *T, _ []list[T]) {
+// leave goes back to the list of the parent, because the walk has reached the end of its list. It returns
+// the parent, and its value if it is to be yielded now, and the lists on the path to it.
+func (w *walk[T]) leave(outer []list[T]) (h pool.Handle[T], v *T, _ []list[T]) {
 	w.cut(w.start)
 	h = w.parent
-	w.list, above = above[len(above)-1], above[:len(above)-1]
+	w.list, outer = outer[len(outer)-1], outer[:len(outer)-1]
 	if w.order == parentsLast {
 		if v, _ = w.f.pool.Pointer(h); v != nil && !w.kept(w.f.links(v)) {
 			v = nil
 		}
 	}
-	return h, v, above
+	return h, v, outer
 }
 
-// read begins with the children of a node.
+// read begins the list of a node's children.
 func (w *walk[T]) read(parent pool.Handle[T]) {
 	w.parent, w.start = parent, w.depth
 	version := w.f.version.Load()
@@ -245,32 +244,32 @@ func (w *walk[T]) read(parent pool.Handle[T]) {
 	}
 }
 
-// quiet returns the version as that at which a list was seen, for a step while nothing changes. It is
-// never if there can be none: during a change, and if the links lie elsewhere than in the value.
+// quiet returns the version for list.seen, so that a step can tell that nothing has changed since. It
+// returns never where a step cannot: during a change, and if the links are no part of the value.
 func (w *walk[T]) quiet(version uint64) uint64 {
-	if version%2 != 0 || w.f.outside != nil {
+	if version%2 != 0 || w.f.finder != nil {
 		return never
 	}
 	return version
 }
 
-// stepSlow returns the next sibling of the list that is old and live, with its value, after the version has
-// changed, past new nodes, and at the end of a list. There it returns nil. next is the one behind it.
-// behind is the one that was behind the last one when that was read.
-func (w *walk[T]) stepSlow(last, behind pool.Handle[T]) (h pool.Handle[T], v *T, next pool.Handle[T]) {
+// stepSlow returns the next sibling that is old and live, its value, and the sibling behind it. At the end of
+// the list it returns no value. The walk calls it where its own step cannot go on: when the version has
+// changed, before new nodes, and at the end. follower is the sibling that followed last when that was read.
+func (w *walk[T]) stepSlow(last, follower pool.Handle[T]) (h pool.Handle[T], v *T, next pool.Handle[T]) {
 	w.last = last
 	var n *words[T]
 	var seen uint64
-	var from place[T]
-	var over []passed[T]
+	var resumed cursor[T]
+	var skipped []passed[T]
 	w.f.moment(func(version uint64) {
 		h, v, n, seen = 0, nil, nil, version
 		if !w.begun {
 			w.began = version
 		}
-		from = w.resume(behind, version)
-		prev := from.prev
-		next, over = from.next, w.passed[:from.passed]
+		resumed = w.resume(follower, version)
+		prev := resumed.prev
+		next, skipped = resumed.next, w.passed[:resumed.passed]
 		for next != w.top {
 			value, ok := w.f.pool.Pointer(next)
 			if !ok {
@@ -280,24 +279,24 @@ func (w *walk[T]) stepSlow(last, behind pool.Handle[T]) (h pool.Handle[T], v *T,
 			if load[T](&links.parent) != w.parent || load[T](&links.prev) != prev || w.f.version.Load() != version {
 				return
 			}
-			at := next
+			node := next
 			next = load[T](&links.next)
 			if w.kept(links) {
-				h, v, n = at, value, links
+				h, v, n = node, value, links
 				return
 			}
-			over = append(over, passed[T]{at, links.stamp.Load(), from.depth})
-			prev = at
+			skipped = append(skipped, passed[T]{node, links.stamp.Load(), resumed.depth})
+			prev = node
 		}
 	})
-	w.begun, w.passed, w.ahead = true, over, from.ahead
-	w.cut(from.depth)
+	w.begun, w.passed, w.ahead = true, skipped, resumed.ahead
+	w.cut(resumed.depth)
 	if n == nil {
 		return 0, nil, 0
 	}
-	if from.gap[0] != 0 {
-		w.push(from.gap[0])
-		w.push(from.gap[1])
+	if resumed.gap[0] != 0 {
+		w.push(resumed.gap[0])
+		w.push(resumed.gap[1])
 	}
 	w.push(h)
 	if w.seen = w.quiet(seen); w.ahead != nil {
@@ -309,24 +308,25 @@ func (w *walk[T]) stepSlow(last, behind pool.Handle[T]) (h pool.Handle[T], v *T,
 	return h, v, next
 }
 
-// place is where a list goes on: at the node next, behind prev, or with the first child if prev is 0.
-type place[T any] struct {
+// cursor tells where a walk goes on in a list: at the node next, which follows prev, or is the first child
+// if prev is 0.
+type cursor[T any] struct {
 	prev, next pool.Handle[T]
 
-	// What was yielded and passed over before, and has kept its place: the rest has left it.
+	// How many nodes stay on the stacks of those yielded and passed over. Those above have left their places.
 	depth, passed int
 
-	gap   [2]pool.Handle[T] // the dead nodes at both ends of a gap, if the list goes on behind one
-	ahead *[]pool.Handle[T] // see list
+	gap   [2]pool.Handle[T] // the dead nodes at both ends of a gap, if the walk goes on behind one
+	ahead *[]pool.Handle[T] // as in list
 }
 
-// resume returns where a list goes on: behind the last one, or else behind the last of what was yielded
-// or passed over that has kept its place.
+// resume returns where the walk goes on: behind last, or else behind the last of all yielded and passed
+// nodes that has kept its place.
 //
-// The last one may lead on even if it was removed behind the forest's back: its links stay
-// readable. In a phase they may be those of another value by now, which its neighbour does not name.
-func (w *walk[T]) resume(behind pool.Handle[T], version uint64) place[T] {
-	p := place[T]{depth: w.depth, passed: len(w.passed), ahead: w.ahead}
+// last may lead on even if it was removed behind the forest's back, since its links stay readable. In a
+// phase they may be those of another value by now. Then the node that they lead to does not name last.
+func (w *walk[T]) resume(follower pool.Handle[T], version uint64) cursor[T] {
+	p := cursor[T]{depth: w.depth, passed: len(w.passed), ahead: w.ahead}
 	if p.ahead != nil {
 		w.pick(&p)
 		return p
@@ -360,15 +360,15 @@ func (w *walk[T]) resume(behind pool.Handle[T], version uint64) place[T] {
 		}
 		p.depth--
 	}
-	if w.fell(p.next, &p) {
-		w.cross(&p, behind, version)
+	if w.visitedDead(p.next, &p) {
+		w.cross(&p, follower, version)
 	}
 	return p
 }
 
-// fell reports whether h is one of the nodes that were yielded or passed over behind the place p, and was
-// removed behind the forest's back since: p leads to it still.
-func (w *walk[T]) fell(h pool.Handle[T], p *place[T]) bool {
+// visitedDead reports whether the node h, to which p leads, is dead, and the walk had yielded it or passed
+// over it before.
+func (w *walk[T]) visitedDead(h pool.Handle[T], p *cursor[T]) bool {
 	if h == 0 || w.f.pool.Contains(h) {
 		return false
 	}
@@ -380,15 +380,15 @@ func (w *walk[T]) fell(h pool.Handle[T], p *place[T]) bool {
 	return slices.ContainsFunc(w.passed[p.passed:], func(o passed[T]) bool { return o.h == h })
 }
 
-// cross leads p over a gap: the walk has come to the node at its beginning before that died, but no node
-// that has kept its place leads on. The node at the other end of the gap names a dead one as well. It may
-// be the one that was behind the last one. If that has left too, the whole rest of the list is read once,
-// backwards from the last child. If that is dead as well, nothing leads to what lies between.
-func (w *walk[T]) cross(p *place[T], behind pool.Handle[T], version uint64) {
-	if n := w.f.child(w.parent, behind); n != nil && w.kept(n) {
-		if end := w.back(p, behind, version, func(pool.Handle[T]) {}); end != 0 {
+// cross leads p over a gap. The walk had come to the node at the near end of the gap before that died, but
+// no node that has kept its place leads on. The node beyond the gap has a dead one as its previous sibling.
+// It may be follower, the node that followed last. If that has left too, cross reads the rest of the list once,
+// backwards from the last child. If the last child is dead too, nothing leads to the nodes between.
+func (w *walk[T]) cross(p *cursor[T], follower pool.Handle[T], version uint64) {
+	if n := w.f.child(w.parent, follower); n != nil && w.kept(n) {
+		if end := w.backUp(p, follower, version, func(pool.Handle[T]) {}); end != 0 {
 			p.gap = [2]pool.Handle[T]{p.next, end}
-			p.prev, p.next = load[T](&n.prev), behind
+			p.prev, p.next = load[T](&n.prev), follower
 			return
 		}
 	}
@@ -397,33 +397,34 @@ func (w *walk[T]) cross(p *place[T], behind pool.Handle[T], version uint64) {
 		return
 	}
 	ahead := new([]pool.Handle[T])
-	if w.back(p, load[T](&n.last), version, func(h pool.Handle[T]) { *ahead = append(*ahead, h) }) != 0 {
+	if w.backUp(p, load[T](&n.last), version, func(h pool.Handle[T]) { *ahead = append(*ahead, h) }) != 0 {
 		p.ahead = ahead
 		w.pick(p)
 	}
 }
 
-// back goes back from a node to the gap in its list behind p, and calls f for each node before it. It returns
-// the dead node that the last of them names, or 0 if they lead to no such gap, or if the version changes.
-func (w *walk[T]) back(p *place[T], h pool.Handle[T], version uint64, f func(pool.Handle[T])) (end pool.Handle[T]) {
+// backUp follows a list backwards, from a node to the gap behind p, and calls f for each node on the way. It
+// returns the dead node that the last of them names. It returns 0 if it comes to no such gap, or if the
+// version changes.
+func (w *walk[T]) backUp(p *cursor[T], h pool.Handle[T], version uint64, f func(pool.Handle[T])) (end pool.Handle[T]) {
 	for t := newTortoise[T](0); ; {
 		n := w.f.child(w.parent, h)
 		if n == nil || t.meets(h) || w.f.version.Load() != version {
 			return 0
 		}
 		f(h)
-		if h = load[T](&n.prev); w.fell(h, p) {
+		if h = load[T](&n.prev); w.visitedDead(h, p) {
 			return h
 		}
 	}
 }
 
-// pick leads p to the next node of those ahead that has kept its place, and drops those before it.
-func (w *walk[T]) pick(p *place[T]) {
+// pick leads p to the next of the nodes ahead that has kept its place, and drops those before it.
+func (w *walk[T]) pick(p *cursor[T]) {
 	p.prev, p.next = 0, 0
-	for some := *p.ahead; len(some) > 0; some = some[:len(some)-1] {
-		h := some[len(some)-1]
-		*p.ahead = some
+	for nodes := *p.ahead; len(nodes) > 0; nodes = nodes[:len(nodes)-1] {
+		h := nodes[len(nodes)-1]
+		*p.ahead = nodes
 		if n := w.f.child(w.parent, h); n != nil && h != w.last && w.kept(n) {
 			p.prev, p.next = load[T](&n.prev), h
 			return
@@ -431,46 +432,48 @@ func (w *walk[T]) pick(p *place[T]) {
 	}
 }
 
-// kept reports whether a node has kept its place since the walk began. Only a stamp that was copied
-// here from another pool is beyond the version.
+// kept reports whether a node has kept its place since the walk began. A stamp beyond the version comes from
+// another pool, from which the value was copied.
 func (w *walk[T]) kept(n *words[T]) bool {
 	stamp := n.stamp.Load()
 	return stamp <= w.began || stamp > w.f.version.Load()
 }
 
+// push puts a sibling on the stack.
+//
 //go:noinline
 func (w *walk[T]) push(h pool.Handle[T]) {
-	if w.depth < len(w.some) {
-		w.some[w.depth] = h
+	if w.depth < len(w.stack) {
+		w.stack[w.depth] = h
 	} else {
-		if w.more == nil {
-			w.more = make([]pool.Handle[T], 0, 2*len(w.some))
+		if w.overflow == nil {
+			w.overflow = make([]pool.Handle[T], 0, 2*len(w.stack))
 		}
-		w.more = append(w.more, h)
+		w.overflow = append(w.overflow, h)
 	}
 	w.depth++
 }
 
 // yielded returns the sibling at a depth of the stack.
 func (w *walk[T]) yielded(depth int) pool.Handle[T] {
-	if depth < len(w.some) {
-		return w.some[depth]
+	if depth < len(w.stack) {
+		return w.stack[depth]
 	}
-	return w.more[depth-len(w.some)]
+	return w.overflow[depth-len(w.stack)]
 }
 
-// cut drops what lies above a depth.
+// cut drops what lies on the stack above a depth.
 func (w *walk[T]) cut(depth int) {
 	w.depth = depth
-	w.more = w.more[:max(0, depth-len(w.some))]
+	w.overflow = w.overflow[:max(0, depth-len(w.stack))]
 }
 
-// attempts is how often links are read before they are read under the lock, where the
-// reader delays writers and they delay it.
+// attempts is how often moment reads without the lock. Under the lock, a reader and the changes wait for
+// each other.
 const attempts = 4
 
-// moment calls read with the version until no link changes meanwhile, at last under the
-// lock. If the version changes, read may stop.
+// moment calls read with the version until no change comes meanwhile. The last attempt holds the lock. If
+// the version changes, read may stop early: it is called again.
 func (f *Forest[T]) moment(read func(version uint64)) {
 	for range attempts {
 		if version := f.version.Load(); version%2 == 0 {

@@ -62,28 +62,47 @@ func declared(f *ast.File) (names []string) {
 	return names
 }
 
-// At most one name in a hundred is no noun, verb or adjective.
-func TestNamesSayWhatThingsAre(t *testing.T) {
-	var all, wrong []string
-	for _, folder := range protocol {
-		files, err := filepath.Glob(filepath.Join(root, folder, "*.go"))
-		require.NoError(t, err)
-		for _, file := range files {
-			if strings.HasSuffix(file, "_test.go") {
-				continue
-			}
-			f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
-			require.NoError(t, err)
-			all = append(all, declared(f)...)
+// structures lists the packages above the pool, and those that they share.
+var structures = []string{
+	"pool/cgohandle", "pool/command", "pool/dense", "pool/pending", "pool/table", "pool/tree", "pool/internal/codec",
+	"pool/internal/handle", "pool/internal/moves", "pool/internal/snapshot", "pool/internal/states", "pool/internal/trace",
+}
+
+// names returns the names that the product's files of a folder declare, and which of them say nothing.
+func names(t *testing.T, folder string) (all, wrong []string) {
+	files, err := filepath.Glob(filepath.Join(root, folder, "*.go"))
+	require.NoError(t, err)
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
 		}
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+		require.NoError(t, err)
+		all = append(all, declared(f)...)
 	}
+	require.NotEmpty(t, all, "%s has no names", folder)
 	for _, name := range all {
 		if slices.Contains(nameless, name) {
 			wrong = append(wrong, name)
 		}
 	}
+	return all, wrong
+}
+
+// At most one name in a hundred is no noun, verb or adjective: in the packages of the protocol together, and in
+// each of the structures.
+func TestNamesSayWhatThingsAre(t *testing.T) {
+	var all, wrong []string
+	for _, folder := range protocol {
+		a, w := names(t, folder)
+		all, wrong = append(all, a...), append(wrong, w...)
+	}
 	require.Greater(t, len(all), 2000)
 	require.LessOrEqual(t, 100*len(wrong), len(all), "of %d names: %q", len(all), wrong)
+	for _, folder := range structures {
+		all, wrong := names(t, folder)
+		require.LessOrEqual(t, 100*len(wrong), len(all), "%s: of %d names: %q", folder, len(all), wrong)
+	}
 }
 
 func TestNamesThatSayNothingAreFound(t *testing.T) {

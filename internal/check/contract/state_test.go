@@ -113,13 +113,13 @@ var state = map[string]string{
 		exhausted derived  from the zero handles
 		used      derived  from the number of handles
 		mirrors   written  the index of the first handle
-		placed    own      each place is stored again when CreateAt asks
+		ranked    own      each rank is stored again when CreateAt asks
 		limit     derived  see bound
 		origin    written  the first handle's generation
 		origins   derived  from origin
 		fresh     written  the second handle's generation
 		line      own      a copy begins a line, unless Origin is set: ReadFrom says what is lost then
-		sizes     option   Capacity; for least and most see line
+		sizes     option   Capacity; slotLimit may be less because of line
 		options   option   all
 		moves     own      functions
 		notes     own      empty between calls
@@ -128,7 +128,7 @@ var state = map[string]string{
 		unborn    own      0 between phases`,
 	"pool/dense.slot": `
 		generation written in the handle, or the next one's
-		at         derived from the order of the values`,
+		position   derived from the order of the values`,
 	"pool/table.Table": `
 		rows    written  the records, in order
 		keys    written  with the records
@@ -153,12 +153,12 @@ var state = map[string]string{
 	"pool/tree.Links": `
 		Words written by MarshalBinary`,
 	"pool/pending.Calls": `
-		live     own  calls of one process: there is no snapshot
-		waiters  own  as live
-		closed   own  as live
-		made     own  as live
-		mu       own  as live
-		sleepers own  as live`,
+		outstanding own  calls of one process: there is no snapshot
+		waiters     own  as outstanding
+		closed      own  as outstanding
+		created     own  as outstanding
+		mu          own  as outstanding
+		sleepers    own  as outstanding`,
 }
 
 func TestSnapshotsKnowEachField(t *testing.T) {

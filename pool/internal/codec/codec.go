@@ -55,15 +55,15 @@ type Description struct {
 	Parts    string // the structure of the type, unless it encodes itself
 }
 
-// placed matches what a generic type's name says about the place of its arguments: the paths
+// placed matches those parts of a generic type's name that tell where its arguments are declared: the paths
 // of their packages, up to the last element, and the numbers of types within functions.
 var placed = regexp.MustCompile(`[^][*(){},; ]+/|·[0-9]+`)
 
-// plain removes from names of types what changes when their package moves, or when another
-// type of the same name comes before.
+// plain removes what placed matches from names of types. So a name stays the same when a package moves, or
+// when a function declares another type of that name.
 func plain(names string) string { return placed.ReplaceAllString(names, "") }
 
-// describedBytes is the length from which a name or a description of parts is shortened.
+// describedBytes is the length above which a name or a description of parts is shortened.
 const describedBytes = 1000
 
 // shorten replaces the end of a long description by a hash of all of it.
@@ -135,7 +135,7 @@ func Into(t reflect.Type) (Target, error) {
 // whether it knows what was written.
 func (t Target) From(d Description) (Codec, error) {
 	want := t.plan
-	if own := want.Encoding == marshaled; d.Encoding == wideParts && want.Encoding != wideParts && !own {
+	if marshals := want.Encoding == marshaled; d.Encoding == wideParts && want.Encoding != wideParts && !marshals {
 		// On the platform that wrote it, values take more memory.
 		if p, err := planParts(t.typ, true, true); err == nil {
 			want = p
@@ -144,7 +144,7 @@ func (t Target) From(d Description) (Codec, error) {
 	switch {
 	case want.Encoding == marshaled && (d.Encoding == fixedSize || d.Encoding == byParts || d.Encoding == wideParts):
 		return &Asking{typ: t.typ, written: d.Encoding}, nil
-	case want.top.kind == reflect.Pointer && want.top.elem.own && d.Parts != want.Parts && strings.HasPrefix(d.Parts, "*") &&
+	case want.top.kind == reflect.Pointer && want.top.elem.marshals && d.Parts != want.Parts && strings.HasPrefix(d.Parts, "*") &&
 		(d.Encoding == byParts || d.Encoding == wideParts):
 		return &pointerAsking{Asking{typ: t.typ.Elem(), written: d.Encoding}}, nil
 	case want.Encoding != d.Encoding:
@@ -155,7 +155,8 @@ func (t Target) From(d Description) (Codec, error) {
 	return want.codec(), nil
 }
 
-// structures returns the end of an error, with two structures if there are two.
+// structures returns the end of an error about a type of another structure. It has both structures, unless one
+// of the types encodes itself.
 func structures(d, want Description) string {
 	if d.Encoding == marshaled || want.Encoding == marshaled {
 		return ": ReadFromFunc converts values"
@@ -163,15 +164,15 @@ func structures(d, want Description) string {
 	return fmt.Sprintf(": it was %s, and is %s: ReadFromFunc converts values", d.Parts, want.Parts)
 }
 
-// plan is how values of a type are written and read.
+// plan tells how values of a type are written and read.
 type plan struct {
 	Description
 	typ   reflect.Type
 	top   *part
-	bases int
+	bases int // how many bases of generations its fields have
 }
 
-// planOf returns the plan of t. If values are only read, UnmarshalBinary is enough.
+// planOf returns the plan of t, wide only if it must be. If values are only read, UnmarshalBinary is enough.
 func planOf(t reflect.Type, reads bool) (plan, error) {
 	p, err := planParts(t, reads, false)
 	if costly := (errCostly{}); errors.As(err, &costly) {
@@ -180,21 +181,21 @@ func planOf(t reflect.Type, reads bool) (plan, error) {
 	return p, err
 }
 
-// planParts is planOf, whose parts may be wide.
+// planParts returns the plan of t, which is wide or not, as the caller says.
 func planParts(t reflect.Type, reads, wide bool) (p plan, err error) {
 	p.typ, p.Name = t, shorten(plain(t.String()))
 	if p.top, p.bases, err = partsOf(t, reads, wide); err != nil {
 		return p, fmt.Errorf("%w: %v: %w", ErrType, t, err)
 	}
 	switch {
-	case p.top.own:
+	case p.top.marshals:
 		p.Encoding = marshaled
 		return p, nil
 	case p.top.fixed != nil:
 		p.Encoding = fixedSize
 	case wide:
 		p.Encoding = wideParts
-	case p.top.has(map[*part]bool{}):
+	case p.top.hasHandle(map[*part]bool{}):
 		p.Encoding = relatedParts
 	default:
 		p.Encoding = byParts
@@ -203,7 +204,7 @@ func planParts(t reflect.Type, reads, wide bool) (p plan, err error) {
 	return p, nil
 }
 
-// content returns the codec of values, without their lengths.
+// content returns the codec of values that do not begin with their lengths.
 func (p plan) content() Codec {
 	switch p.Encoding {
 	case marshaled:
@@ -225,7 +226,7 @@ func (p plan) codec() Codec {
 }
 
 // caught turns a panic of a decoder into an error: an UnmarshalBinary may index out of
-// range, or make a key that cannot be hashed. It must be deferred.
+// range, or make a key that cannot be hashed. Callers defer it.
 func caught(err *error) {
 	if r := recover(); r != nil {
 		*err = fmt.Errorf("decoding panicked: %v", r)
@@ -249,7 +250,7 @@ func (c sizedCodec) Append(dst []byte, v unsafe.Pointer) ([]byte, error) {
 	return putLength(dst, start, n), nil
 }
 
-// putLength puts n before the last n bytes of dst, which begin behind a byte at start.
+// putLength replaces the byte at start by n, as a number of variable length. The last n bytes of dst follow it.
 func putLength(dst []byte, start, n int) []byte {
 	var length [binary.MaxVarintLen64]byte
 	k := binary.PutUvarint(length[:], uint64(n))
@@ -260,18 +261,18 @@ func putLength(dst []byte, start, n int) []byte {
 }
 
 func (c sizedCodec) Decode(src []byte, v unsafe.Pointer) ([]byte, error) {
-	value, rest, err := cutValue(src)
+	value, tail, err := cutValue(src)
 	if err != nil {
 		return nil, err
 	}
 	if value, err = c.content.Decode(value, v); err == nil && len(value) > 0 {
 		err = errLong
 	}
-	return rest, err
+	return tail, err
 }
 
 // cutValue reads a length, and returns that many bytes and the rest.
-func cutValue(src []byte) (value, rest []byte, err error) {
+func cutValue(src []byte) (value, tail []byte, err error) {
 	n, k := binary.Uvarint(src)
 	if k <= 0 || n > uint64(len(src)-k) {
 		return nil, nil, errShort
@@ -279,19 +280,19 @@ func cutValue(src []byte) (value, rest []byte, err error) {
 	return src[k:][:n:n], src[k:][n:], nil
 }
 
-// marshalCodec is for types that encode themselves. Each encoding follows its length.
+// marshalCodec is the Codec of types that encode themselves. It writes the length before each encoding.
 type marshalCodec struct {
 	typ     reflect.Type
 	appends bool
 }
 
 func (c marshalCodec) Append(dst []byte, v unsafe.Pointer) (_ []byte, err error) {
-	start, in := len(dst), reflect.NewAt(c.typ, v).Interface()
+	start, value := len(dst), reflect.NewAt(c.typ, v).Interface()
 	if c.appends {
-		dst, err = in.(encoding.BinaryAppender).AppendBinary(append(dst, 0))
+		dst, err = value.(encoding.BinaryAppender).AppendBinary(append(dst, 0))
 	} else {
 		var b []byte
-		b, err = in.(encoding.BinaryMarshaler).MarshalBinary()
+		b, err = value.(encoding.BinaryMarshaler).MarshalBinary()
 		dst = append(append(dst, 0), b...)
 	}
 	if err != nil {
@@ -304,14 +305,15 @@ func (c marshalCodec) Append(dst []byte, v unsafe.Pointer) (_ []byte, err error)
 	return putLength(dst, start, n), nil
 }
 
-func (c marshalCodec) Decode(src []byte, v unsafe.Pointer) (rest []byte, err error) {
-	value, rest, err := cutValue(src)
+func (c marshalCodec) Decode(src []byte, v unsafe.Pointer) (tail []byte, err error) {
+	value, tail, err := cutValue(src)
 	if err == nil {
 		err = unmarshal(c.typ, v, value)
 	}
-	return rest, err
+	return tail, err
 }
 
+// unmarshal calls UnmarshalBinary of the value that v points to.
 func unmarshal(t reflect.Type, v unsafe.Pointer, value []byte) (err error) {
 	defer caught(&err)
 	return reflect.NewAt(t, v).Interface().(encoding.BinaryUnmarshaler).UnmarshalBinary(value)
@@ -325,7 +327,7 @@ type Asking struct {
 	size    int // of a value, if written is fixedSize
 }
 
-// Expect says that so many bytes have the next values. It returns an error if they do not.
+// Expect tells that the next values take so many bytes. It returns an error if they cannot.
 func (c *Asking) Expect(bytes, values int) error {
 	if c.written != fixedSize || values == 0 {
 		return nil
@@ -336,28 +338,28 @@ func (c *Asking) Expect(bytes, values int) error {
 	return nil
 }
 
-// Append must not be called: values are written as they are encoded now.
+// Append panics: values are written as their type encodes them now.
 func (c *Asking) Append([]byte, unsafe.Pointer) ([]byte, error) {
 	panic("codec: Append of an Asking")
 }
 
-func (c *Asking) Decode(src []byte, v unsafe.Pointer) (rest []byte, err error) {
+func (c *Asking) Decode(src []byte, v unsafe.Pointer) (tail []byte, err error) {
 	var value []byte
 	switch {
 	case c.written != fixedSize:
-		value, rest, err = cutValue(src)
+		value, tail, err = cutValue(src)
 	case len(src) < c.size:
 		err = errShort
 	default:
-		value, rest = src[:c.size:c.size], src[c.size:]
+		value, tail = src[:c.size:c.size], src[c.size:]
 	}
 	if err != nil {
 		return nil, err
 	}
-	return rest, c.ask(v, value)
+	return tail, c.ask(v, value)
 }
 
-// ask gives UnmarshalBinary what was written.
+// ask gives UnmarshalBinary the bytes that were written.
 func (c *Asking) ask(v unsafe.Pointer, value []byte) error {
 	if err := unmarshal(c.typ, v, value); err != nil {
 		return fmt.Errorf("%w: it was written %v, and %v.UnmarshalBinary does not know it: %w", ErrType, c.written, c.typ, err)
@@ -365,24 +367,24 @@ func (c *Asking) ask(v unsafe.Pointer, value []byte) error {
 	return nil
 }
 
-// pointerAsking is an Asking for what pointers point to.
+// pointerAsking reads pointers to values that an Asking would read.
 type pointerAsking struct{ Asking }
 
-func (c *pointerAsking) Decode(src []byte, v unsafe.Pointer) (rest []byte, err error) {
-	value, rest, err := cutValue(src)
+func (c *pointerAsking) Decode(src []byte, v unsafe.Pointer) (tail []byte, err error) {
+	value, tail, err := cutValue(src)
 	switch {
 	case err != nil:
 		return nil, err
 	case len(value) == 1 && value[0] == 0:
-		return rest, nil // nil
+		return tail, nil // nil
 	case len(value) == 0 || value[0] != 1:
 		return nil, errShort
 	case uint64(c.typ.Size()) > memoryFactor*uint64(len(value)):
 		return nil, fmt.Errorf("%w: %v: %w", ErrType, c.typ, errSparse)
 	}
-	to := reflect.New(c.typ)
-	*(*unsafe.Pointer)(v) = to.UnsafePointer()
-	return rest, c.ask(to.UnsafePointer(), value[1:])
+	pointee := reflect.New(c.typ)
+	*(*unsafe.Pointer)(v) = pointee.UnsafePointer()
+	return tail, c.ask(pointee.UnsafePointer(), value[1:])
 }
 
 // Copier makes copies of values, each by encoding and decoding it, as a snapshot does.
@@ -391,26 +393,26 @@ type Copier struct {
 	encoding    []byte
 }
 
-// Copies returns a Copier of values of t, or ErrType if they cannot be written or read.
+// Copies returns a Copier of values of t, or an error that wraps ErrType if they cannot be written or read.
 func Copies(t reflect.Type) (*Copier, error) {
 	write, d, err := Of(t)
 	if err != nil {
 		return nil, err
 	}
-	into, err := Into(t)
+	target, err := Into(t)
 	if err != nil {
 		return nil, err
 	}
-	read, err := into.From(d)
+	read, err := target.From(d)
 	return &Copier{write: write, read: read}, err
 }
 
-// Copy makes *to, which is zero, the copy of *from.
-func (c *Copier) Copy(from, to unsafe.Pointer) (err error) {
-	if c.encoding, err = c.write.Append(c.encoding[:0], from); err != nil {
+// Copy makes *dst, which is zero, a copy of *src.
+func (c *Copier) Copy(src, dst unsafe.Pointer) (err error) {
+	if c.encoding, err = c.write.Append(c.encoding[:0], src); err != nil {
 		return err
 	}
-	if _, err = c.read.Decode(c.encoding, to); err != nil {
+	if _, err = c.read.Decode(c.encoding, dst); err != nil {
 		err = fmt.Errorf("%w: it cannot be read back: %w", ErrType, err)
 	}
 	return err

@@ -17,18 +17,17 @@ var (
 
 // partsDecoder reads one value.
 //
-// Before a part is read, the bytes of its shortest encoding are claimed. Those of a
-// slice's elements are claimed all at once, when its length is known and before it is
-// allocated. Claims never exceed the input that is left, and a byte is claimed by one
-// part at a time. If each part could count on all that is left, nested slices could take
-// the square of the input.
+// Before it reads a part, it claims the bytes of the shortest encoding of that part. For the elements of a slice
+// it claims all of them at once, when it knows their number and before it allocates the slice. Claims never
+// exceed the input that is left, and no two parts claim a byte at the same time. If each part could count on all
+// that is left, nested slices could take as much memory as the square of the input.
 //
-// The shortest entry of a map may be longer than that of its key and of its element. What was
-// claimed for it beyond these is spare: it is the first that they claim themselves.
+// The shortest entry of a map may be longer than its key and its element at their shortest. The bytes that were
+// claimed beyond these are spare. If the key or the element claims more, it gets the spare bytes first.
 type partsDecoder struct {
 	src     []byte
-	claimed int // bytes of src
-	spare   int // those of them that are spare
+	claimed int // how many bytes of src are claimed
+	spare   int // how many of these are spare
 	depth   int
 	wide    bool
 	related relations
@@ -54,7 +53,7 @@ func (d *partsDecoder) take(n int) []byte {
 	return b
 }
 
-// number reads a number, of which a byte has been claimed.
+// number reads a number. One byte has been claimed for it.
 func (d *partsDecoder) number() (uint64, error) {
 	x, k := cutNumber(d.src)
 	if k == 0 {
@@ -67,7 +66,7 @@ func (d *partsDecoder) number() (uint64, error) {
 	return x, nil
 }
 
-// length reads a length. The bytes of the shortest have been claimed.
+// length reads a length. The bytes of the shortest length have been claimed.
 func (d *partsDecoder) length() (int, error) {
 	if d.wide {
 		return int(min(order.Uint32(d.take(wideLength)), MaxValue+1)), nil
@@ -76,55 +75,55 @@ func (d *partsDecoder) length() (int, error) {
 	return int(min(x, MaxValue+1)), err
 }
 
-// bytes reads a length, and that many bytes. least bytes have been claimed for both.
-func (d *partsDecoder) bytes(least int) ([]byte, error) {
+// bytes reads a length, and that many bytes. claimed bytes have been claimed for both.
+func (d *partsDecoder) bytes(claimed int) ([]byte, error) {
 	if d.wide {
 		n, _ := d.length()
-		return d.content(n, least-wideLength)
+		return d.content(n, claimed-wideLength)
 	}
 	x, k := cutNumber(d.src)
 	if k == 0 {
 		return nil, errShort
 	}
-	if k > least {
-		if err := d.claim(1, k-least); err != nil {
+	if k > claimed {
+		if err := d.claim(1, k-claimed); err != nil {
 			return nil, err
 		}
-		least = k
+		claimed = k
 	}
 	d.take(k)
-	return d.content(int(min(x, MaxValue+1)), least-k)
+	return d.content(int(min(x, MaxValue+1)), claimed-k)
 }
 
-// content reads n bytes, of which least have been claimed.
-func (d *partsDecoder) content(n, least int) ([]byte, error) {
-	if n < least {
+// content reads n bytes, of which so many have been claimed.
+func (d *partsDecoder) content(n, claimed int) ([]byte, error) {
+	if n < claimed {
 		return nil, errSparse
 	}
-	if err := d.claim(1, n-least); err != nil {
+	if err := d.claim(1, n-claimed); err != nil {
 		return nil, err
 	}
 	return d.take(n), nil
 }
 
-// get reads what v points to, which is zero. Its shortest encoding has been claimed.
+// get reads the value that v points to, which is zero. Its shortest encoding has been claimed.
 func (d *partsDecoder) get(p *part, v unsafe.Pointer) error {
 	switch {
-	case p.own:
-		b, err := d.bytes(p.least)
+	case p.marshals:
+		b, err := d.bytes(p.shortest)
 		if err != nil {
 			return err
 		}
 		return reflect.NewAt(p.typ, v).Interface().(encoding.BinaryUnmarshaler).UnmarshalBinary(b)
 	case p.fixed != nil:
-		p.fixed.decode(d.take(p.least), v)
+		p.fixed.decode(d.take(p.shortest), v)
 		return nil
 	case p.number != noNumber:
 		return d.store(p, v)
 	}
 	switch p.kind {
 	case reflect.String:
-		b, err := d.bytes(p.least)
+		b, err := d.bytes(p.shortest)
 		if err != nil {
 			return err
 		}
@@ -142,12 +141,12 @@ func (d *partsDecoder) get(p *part, v unsafe.Pointer) error {
 	case reflect.Array:
 		return d.elements(p, v, p.typ.Len())
 	default:
-		return d.inside(p, v)
+		return d.container(p, v)
 	}
 	return nil
 }
 
-// store reads a number.
+// store reads a number, and stores it where v points.
 func (d *partsDecoder) store(p *part, v unsafe.Pointer) error {
 	if d.wide {
 		x := order.Uint64(d.take(8))
@@ -183,14 +182,14 @@ func (d *partsDecoder) store(p *part, v unsafe.Pointer) error {
 		return errRange
 	}
 	index := uint32(x - 1)
-	generation := back(uint32(a), d.related.base(index))
+	generation := atDistance(uint32(a), d.related.base(index))
 	*(*uint64)(v) = uint64(generation)<<32 | uint64(index)
 	d.related.saw(index, generation)
 	return nil
 }
 
-// inside reads a pointer, slice or map and its contents.
-func (d *partsDecoder) inside(p *part, v unsafe.Pointer) error {
+// container reads a pointer, a slice or a map, and its contents.
+func (d *partsDecoder) container(p *part, v unsafe.Pointer) error {
 	if d.depth++; d.depth > maxDepth {
 		return errDeep
 	}
@@ -198,13 +197,13 @@ func (d *partsDecoder) inside(p *part, v unsafe.Pointer) error {
 	if p.kind == reflect.Pointer {
 		return d.pointee(p, v)
 	}
-	before := len(d.src)
+	size := len(d.src)
 	n, err := d.length()
 	if n--; n < 0 || err != nil {
 		return err
 	}
 	if p.kind == reflect.Map {
-		if k := before - len(d.src); !d.wide {
+		if k := size - len(d.src); !d.wide {
 			if err := d.claim(1, mapHead-k); err != nil {
 				return err
 			}
@@ -217,7 +216,7 @@ func (d *partsDecoder) inside(p *part, v unsafe.Pointer) error {
 		d.related.maps--
 		return err
 	}
-	if err := d.claim(n, p.elem.least); err != nil {
+	if err := d.claim(n, p.elem.shortest); err != nil {
 		return err
 	}
 	s := reflect.MakeSlice(p.typ, n, n)
@@ -225,30 +224,31 @@ func (d *partsDecoder) inside(p *part, v unsafe.Pointer) error {
 	return d.elements(p, s.UnsafePointer(), n)
 }
 
+// pointee reads a pointer, and what it points to.
 func (d *partsDecoder) pointee(p *part, v unsafe.Pointer) error {
 	switch d.take(1)[0] {
 	case 0:
 		return nil
 	case 1:
-		if err := d.claim(1, p.elem.least); err != nil {
+		if err := d.claim(1, p.elem.shortest); err != nil {
 			return err
 		}
-		to := reflect.New(p.elem.typ)
-		*(*unsafe.Pointer)(v) = to.UnsafePointer()
-		return d.get(p.elem, to.UnsafePointer())
+		pointee := reflect.New(p.elem.typ)
+		*(*unsafe.Pointer)(v) = pointee.UnsafePointer()
+		return d.get(p.elem, pointee.UnsafePointer())
 	}
 	return errFlag
 }
 
 // entries reads the n entries of a map.
 func (d *partsDecoder) entries(p *part, m reflect.Value, n int) error {
-	if n > 1 && p.key.least == 0 {
+	if n > 1 && p.key.shortest == 0 {
 		return errTwice // there is only one such key
 	}
 	if err := d.claim(n, p.entry); err != nil {
 		return err
 	}
-	spare := p.entry - p.key.least - p.elem.least
+	spare := p.entry - p.key.shortest - p.elem.shortest
 	m.Set(reflect.MakeMapWithSize(p.typ, n))
 	key, elem := reflect.New(p.key.typ), reflect.New(p.elem.typ)
 	for i := range n {
@@ -272,14 +272,14 @@ func (d *partsDecoder) entries(p *part, m reflect.Value, n int) error {
 	return nil
 }
 
-// elements reads n elements of an array or a slice, from v on.
+// elements reads n elements of an array or a slice. v points to the first.
 func (d *partsDecoder) elements(p *part, v unsafe.Pointer, n int) error {
-	if n == 0 || p.elem.least == 0 {
+	if n == 0 || p.elem.shortest == 0 {
 		return nil
 	}
 	size := p.elem.size()
 	if p.elem.fixed != nil {
-		p.elem.fixed.times(n, size).decode(d.take(n*p.elem.least), v)
+		p.elem.fixed.times(n, size).decode(d.take(n*p.elem.shortest), v)
 		return nil
 	}
 	for i := range n {

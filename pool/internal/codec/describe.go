@@ -8,77 +8,77 @@ import (
 	"strings"
 )
 
-// A description is the structure of a type, without names of types. Two types have the same one if and
-// only if they have the same structure: kinds, lengths of arrays and names of fields, however far one
-// follows their parts. So parts that are alike all the way down are one, however many types they are, and
-// a part is a number only where it lies within itself: how many parts are around it.
+// A description tells the structure of a type, without names of types: kinds, lengths of arrays and names of
+// fields, as far as its parts lead. Two types have the same description if and only if they have the same
+// structure. So parts with the same structure count as one, however many types they have. A part that lies
+// within itself is written as a number: how many parts enclose it.
 //
-// The naive description numbers every type that came before. Then it depends on which types have names,
-// and two structures may have one text.
+// The naive description numbers each type that came before. Then it depends on which types have names, and two
+// structures may have one text.
 type description struct {
-	all    []structure
-	around map[int]int // the structures that are being written, and how many are around each
-	text   strings.Builder
+	list      []structure
+	enclosing map[int]int // the structures that are being written, each with how many enclose it
+	text      strings.Builder
 }
 
-// structure is what a part has in common with all that are like it.
+// structure is what all parts have in common that are alike.
 type structure struct {
 	*part
-	label string // what it is, apart from its inner parts
-	inner []int  // its elements or fields
+	label string // what it is, without its inner parts
+	inner []int  // the numbers of its key, element or fields
 }
 
-// describe returns the description of top's type. A long one is cut, and ends in a hash of all.
+// describe returns the description of top's type. If it is too long, it is cut, and ends in a hash of all.
 func describe(top *part) string {
-	d := description{all: structuresOf(top), around: map[int]int{}}
+	d := description{list: structuresOf(top), enclosing: map[int]int{}}
 	if d.write(0); d.text.Len() <= describedBytes {
 		return d.text.String()
 	}
 	hash := fnv.New64a()
-	for _, s := range d.all {
+	for _, s := range d.list {
 		fmt.Fprintln(hash, s.label, s.inner)
 	}
 	return fmt.Sprintf("%s… (%016x)", d.text.String()[:describedBytes], hash.Sum64())
 }
 
-// structuresOf returns the structures that top leads to, in the order in which a description meets them.
-func structuresOf(top *part) (all []structure) {
-	parts, at := []structure{{part: top, label: top.label()}}, map[*part]int{top: 0}
+// structuresOf returns the structures to which top leads, in the order in which a description writes them.
+func structuresOf(top *part) (list []structure) {
+	parts, numbers := []structure{{part: top, label: top.label()}}, map[*part]int{top: 0}
 	for i := 0; i < len(parts); i++ {
-		parts[i].each(func(p *part) {
-			n, known := at[p]
+		parts[i].visit(func(p *part) {
+			n, known := numbers[p]
 			if !known {
-				n, at[p] = len(parts), len(parts)
+				n, numbers[p] = len(parts), len(parts)
 				parts = append(parts, structure{part: p, label: p.label()})
 			}
 			parts[i].inner = append(parts[i].inner, n)
 		})
 	}
-	like := kinds(parts)
+	class := classes(parts)
 	number := make(map[int]int, len(parts))
 	var meet func(i int) int
 	meet = func(i int) int {
-		if n, ok := number[like[i]]; ok {
+		if n, ok := number[class[i]]; ok {
 			return n
 		}
-		n := len(all)
-		number[like[i]] = n
-		all = append(all, structure{parts[i].part, parts[i].label, make([]int, len(parts[i].inner))})
-		inner := all[n].inner
+		n := len(list)
+		number[class[i]] = n
+		list = append(list, structure{parts[i].part, parts[i].label, make([]int, len(parts[i].inner))})
+		inner := list[n].inner
 		for k, q := range parts[i].inner {
 			inner[k] = meet(q)
 		}
 		return n
 	}
 	meet(0)
-	return all
+	return list
 }
 
-// kinds returns a number for each part, the same for those that are alike. They are so until something
-// tells them apart: their labels, then those of their inner parts, and so on, until a round finds no more
+// classes returns a number for each part. Parts that are alike have the same number. It first numbers them by
+// their labels. Then it divides them in rounds, by the numbers of their inner parts, until a round finds no more
 // differences.
-func kinds(parts []structure) (like []int) {
-	like, next, known := make([]int, len(parts)), make([]int, len(parts)), map[string]int{}
+func classes(parts []structure) (class []int) {
+	class, next, known := make([]int, len(parts)), make([]int, len(parts)), map[string]int{}
 	number := func(key []byte) int {
 		n, ok := known[string(key)]
 		if !ok {
@@ -90,35 +90,35 @@ func kinds(parts []structure) (like []int) {
 	var key []byte
 	for i, p := range parts {
 		key = append(key[:0], p.label...)
-		like[i] = number(key)
+		class[i] = number(key)
 	}
 	for n := 0; n < len(known) && len(known) < len(parts); {
 		n = len(known)
 		clear(known)
 		for i, p := range parts {
-			key = binary.AppendUvarint(key[:0], uint64(like[i]))
+			key = binary.AppendUvarint(key[:0], uint64(class[i]))
 			for _, q := range p.inner {
-				key = binary.AppendUvarint(key, uint64(like[q]))
+				key = binary.AppendUvarint(key, uint64(class[q]))
 			}
 			next[i] = number(key)
 		}
-		like, next = next, like
+		class, next = next, class
 	}
-	return like
+	return class
 }
 
-// write writes structure n, unless the text is long enough.
+// write writes structure n, unless the text is too long already.
 func (d *description) write(n int) {
-	s := d.all[n]
-	if around, within := d.around[n]; within {
-		fmt.Fprintf(&d.text, "#%d", around)
+	s := d.list[n]
+	if enclosing, known := d.enclosing[n]; known {
+		fmt.Fprintf(&d.text, "#%d", enclosing)
 		return
 	}
 	if d.text.Len() > describedBytes {
 		return
 	}
-	d.around[n] = len(d.around)
-	defer delete(d.around, n)
+	d.enclosing[n] = len(d.enclosing)
+	defer delete(d.enclosing, n)
 	switch {
 	case len(s.inner) == 0:
 		d.text.WriteString(s.label)
@@ -128,11 +128,11 @@ func (d *description) write(n int) {
 		d.text.WriteString("]")
 		d.write(s.inner[1])
 	case s.kind == reflect.Struct:
-		before := "struct{"
+		separator := "struct{"
 		for i, f := range s.fields {
-			d.text.WriteString(before + s.typ.Field(f.index).Name + " ")
+			d.text.WriteString(separator + s.typ.Field(f.index).Name + " ")
 			d.write(s.inner[i])
-			before = "; "
+			separator = "; "
 		}
 		d.text.WriteString("}")
 	default:
@@ -141,10 +141,10 @@ func (d *description) write(n int) {
 	}
 }
 
-// label returns what p is, apart from its inner parts.
+// label tells what p is, without its inner parts.
 func (p *part) label() string {
 	switch {
-	case p.own:
+	case p.marshals:
 		return "binary"
 	case p.number == related || p.wideHandle():
 		return "handle"
@@ -166,8 +166,8 @@ func (p *part) label() string {
 	return p.kind.String()
 }
 
-// each calls f for each of p's elements or fields.
-func (p *part) each(f func(*part)) {
+// visit calls f for p's key, element and fields.
+func (p *part) visit(f func(*part)) {
 	if p.key != nil {
 		f(p.key)
 	}
@@ -179,7 +179,7 @@ func (p *part) each(f func(*part)) {
 	}
 }
 
-// wideHandle reports whether p is a handle as a number of fixed size.
+// wideHandle reports whether p is a handle that is written as a number of fixed size.
 func (p *part) wideHandle() bool {
 	return p.fixed != nil && p.kind == reflect.Uint64 && p.typ.Implements(wordType)
 }

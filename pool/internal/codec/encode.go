@@ -19,12 +19,12 @@ var (
 	errLost   = errors.New("a key of a map is another one when it is read back")
 )
 
-// partsCodec is for types that are written by their parts.
+// partsCodec is the Codec of types that are written by their parts.
 type partsCodec struct {
 	top  *part
 	wide bool
 
-	// bases are what handles of each field are relative to. It is nil if there are none.
+	// bases has a base for each field. It is nil if there are no handles.
 	bases []base
 }
 
@@ -34,37 +34,38 @@ func (c partsCodec) Append(dst []byte, v unsafe.Pointer) ([]byte, error) {
 	return e.dst, err
 }
 
-func (c partsCodec) Decode(src []byte, v unsafe.Pointer) (rest []byte, err error) {
+func (c partsCodec) Decode(src []byte, v unsafe.Pointer) (tail []byte, err error) {
 	defer caught(&err)
 	return c.top.decode(src, v, c.wide, relations{bases: c.bases})
 }
 
-// decode reads v, which is zero, from the beginning of src, and returns the rest.
-func (p *part) decode(src []byte, v unsafe.Pointer, wide bool, r relations) (rest []byte, err error) {
+// decode reads the value that v points to, which is zero, from the beginning of src. It returns the rest of src.
+func (p *part) decode(src []byte, v unsafe.Pointer, wide bool, r relations) (tail []byte, err error) {
 	d := partsDecoder{src: src, wide: wide, related: r}
-	if err = d.claim(1, p.least); err == nil {
+	if err = d.claim(1, p.shortest); err == nil {
 		err = d.get(p, v)
 	}
 	return d.src, err
 }
 
-// relations tells what handles are relative to.
+// relations tells what the generations of handles are relative to.
 type relations struct {
 	bases []base
-	field int // whose base it is
-	maps  int // which base is not set within: the order of a map's entries is not theirs in the encoding
+	field int // the number of the base for the next handle
+	maps  int // how many maps enclose it. In a map no base changes, since its entries are sorted after they were encoded
 }
 
 // base is the first handle of a field.
 type base struct {
 	generation, index uint32
 
-	// equal says that the last handle was nearer to the base itself than to its counterpart in its own slot: slots
-	// of its pool begin with one generation.
+	// equal says that the generation of the last handle was nearer to that of the base than to its counterpart in
+	// the handle's slot: all slots of the handle's pool begin with one generation.
 	equal bool
 }
 
-// relative returns what the generation of a handle is relative to, if that of its field is equal, or not.
+// relative returns the number to which the generation of a handle is relative: that of the base if equal is set,
+// or its counterpart in the handle's slot.
 func (b base) relative(index uint32, equal bool) uint32 {
 	if equal || b.generation == 0 {
 		return b.generation
@@ -72,13 +73,13 @@ func (b base) relative(index uint32, equal bool) uint32 {
 	return slots.Counterpart(index, b.index, b.generation)
 }
 
-// base returns what the generation of the next handle, which has an index, is relative to.
+// base returns the number to which the generation of the next handle is relative, whose index this is.
 func (r *relations) base(index uint32) uint32 {
 	b := r.bases[r.field]
 	return b.relative(index, b.equal)
 }
 
-// saw notes a handle.
+// saw notes a handle: the first becomes the base of its field.
 func (r *relations) saw(index, generation uint32) {
 	b := &r.bases[r.field]
 	switch {
@@ -86,7 +87,7 @@ func (r *relations) saw(index, generation uint32) {
 	case b.generation == 0:
 		b.generation, b.index = generation, index
 	default:
-		b.equal = away(generation, b.relative(index, true)) < away(generation, b.relative(index, false))
+		b.equal = distance(generation, b.relative(index, true)) < distance(generation, b.relative(index, false))
 	}
 }
 
@@ -96,7 +97,7 @@ type sliceHeader struct {
 	len, cap int
 }
 
-// value returns v, a pointer to a value of p's type, as that value.
+// value returns the value that v points to, which is of p's type.
 func (p *part) value(v unsafe.Pointer) reflect.Value { return reflect.NewAt(p.typ, v).Elem() }
 
 // partsEncoder writes one value.
@@ -108,12 +109,12 @@ type partsEncoder struct {
 	related relations
 }
 
-// put appends what v points to.
+// put appends the encoding of the value that v points to.
 func (e *partsEncoder) put(p *part, v unsafe.Pointer) error {
-	if p.own {
-		return e.own(p, v)
+	if p.marshals {
+		return e.marshal(p, v)
 	}
-	if err := e.room(1, max(p.least, mostBytes+wideLength)); err != nil {
+	if err := e.room(1, max(p.shortest, mostBytes+wideLength)); err != nil {
 		return err
 	}
 	if p.fixed != nil {
@@ -145,7 +146,7 @@ func (e *partsEncoder) put(p *part, v unsafe.Pointer) error {
 	case reflect.Array:
 		return e.elements(p, v, p.typ.Len())
 	default:
-		return e.inside(p, v)
+		return e.container(p, v)
 	}
 	return nil
 }
@@ -161,7 +162,7 @@ func (e *partsEncoder) number(p *part, v unsafe.Pointer) {
 		}
 		generation := uint32(h >> 32)
 		e.dst = appendNumber(e.dst, uint64(uint32(h))+1)
-		e.dst = appendNumber(e.dst, uint64(away(generation, e.related.base(uint32(h)))))
+		e.dst = appendNumber(e.dst, uint64(distance(generation, e.related.base(uint32(h)))))
 		e.related.saw(uint32(h), generation)
 	case e.wide && p.number == signed:
 		e.dst = order.AppendUint64(e.dst, uint64(*(*int)(v)))
@@ -173,23 +174,23 @@ func (e *partsEncoder) number(p *part, v unsafe.Pointer) {
 }
 
 // own appends a value that encodes itself.
-func (e *partsEncoder) own(p *part, v unsafe.Pointer) (err error) {
-	at, in := len(e.dst), reflect.NewAt(p.typ, v).Interface()
+func (e *partsEncoder) marshal(p *part, v unsafe.Pointer) (err error) {
+	start, value := len(e.dst), reflect.NewAt(p.typ, v).Interface()
 	if p.appends {
-		e.dst, err = in.(encoding.BinaryAppender).AppendBinary(append(e.dst, 0))
+		e.dst, err = value.(encoding.BinaryAppender).AppendBinary(append(e.dst, 0))
 	} else {
 		var b []byte
-		b, err = in.(encoding.BinaryMarshaler).MarshalBinary()
+		b, err = value.(encoding.BinaryMarshaler).MarshalBinary()
 		e.dst = append(append(e.dst, 0), b...)
 	}
 	if err != nil {
 		return err
 	}
-	n := len(e.dst) - at - 1
+	n := len(e.dst) - start - 1
 	if err := e.room(0, 1); err != nil {
 		return err
 	}
-	if wideLength+n < p.least {
+	if wideLength+n < p.shortest {
 		return fmt.Errorf("%w: %v: %w", ErrType, p.typ, errSparse)
 	}
 	var length [mostBytes]byte
@@ -197,36 +198,36 @@ func (e *partsEncoder) own(p *part, v unsafe.Pointer) (err error) {
 	if e.wide {
 		order.PutUint32(length[:], uint32(n))
 	} else {
-		k = len(appendLong(length[:0], uint64(n), p.least-n))
+		k = len(appendLong(length[:0], uint64(n), p.shortest-n))
 	}
 	e.dst = append(e.dst, length[:k-1]...) // room
-	copy(e.dst[at+k:], e.dst[at+1:][:n])
-	copy(e.dst[at:], length[:k])
+	copy(e.dst[start+k:], e.dst[start+1:][:n])
+	copy(e.dst[start:], length[:k])
 	return nil
 }
 
-// inside appends a pointer, slice or map and its contents.
-func (e *partsEncoder) inside(p *part, v unsafe.Pointer) error {
+// container appends a pointer, a slice or a map, and its contents.
+func (e *partsEncoder) container(p *part, v unsafe.Pointer) error {
 	if e.depth++; e.depth > maxDepth {
 		return fmt.Errorf("%w: %w", ErrType, errDeep)
 	}
 	defer func() { e.depth-- }()
 	switch p.kind {
 	case reflect.Pointer:
-		to := *(*unsafe.Pointer)(v)
-		if to == nil {
+		pointee := *(*unsafe.Pointer)(v)
+		if pointee == nil {
 			e.dst = append(e.dst, 0)
 			return nil
 		}
 		e.dst = append(e.dst, 1)
-		return e.put(p.elem, to)
+		return e.put(p.elem, pointee)
 	case reflect.Slice:
 		s := *(*sliceHeader)(v)
 		if s.data == nil {
 			e.length(0)
 			return nil
 		}
-		if err := e.room(s.len, max(1, p.elem.least)); err != nil {
+		if err := e.room(s.len, max(1, p.elem.shortest)); err != nil {
 			return err
 		}
 		e.length(s.len + 1)
@@ -240,10 +241,10 @@ func (e *partsEncoder) inside(p *part, v unsafe.Pointer) error {
 	if err := e.room(m.Len(), max(1, p.entry)); err != nil {
 		return err
 	}
-	at := len(e.dst)
+	start := len(e.dst)
 	e.length(m.Len() + 1)
 	if !e.wide {
-		e.dst = append(e.dst, make([]byte, mapHead-(len(e.dst)-at))...)
+		e.dst = append(e.dst, make([]byte, mapHead-(len(e.dst)-start))...)
 	}
 	e.related.maps++
 	err := e.entries(p, m)
@@ -251,29 +252,29 @@ func (e *partsEncoder) inside(p *part, v unsafe.Pointer) error {
 	return err
 }
 
-// entries appends the keys and the elements of a map, in the order of the bytes of the entries, so
-// that equal maps have one encoding.
+// entries appends the entries of a map: keys and elements. It sorts them by their bytes, so that equal maps have
+// one encoding.
 func (e *partsEncoder) entries(p *part, m reflect.Value) error {
 	var spans [][2]int // of the entries
 	key, elem := reflect.New(p.key.typ), reflect.New(p.elem.typ)
-	check := p.key.own || p.key.fixed == nil && p.key.number == noNumber && p.key.kind != reflect.String
+	check := p.key.marshals || p.key.fixed == nil && p.key.number == noNumber && p.key.kind != reflect.String
 	for entry := m.MapRange(); entry.Next(); {
 		key.Elem().SetIterKey(entry)
 		elem.Elem().SetIterValue(entry)
-		at := len(e.dst)
+		start := len(e.dst)
 		if err := e.put(p.key, key.UnsafePointer()); err != nil {
 			return err
 		}
-		if check && !p.key.finds(key.Elem(), e.dst[at:], e.wide, e.related) {
+		if check && !p.key.survives(key.Elem(), e.dst[start:], e.wide, e.related) {
 			return fmt.Errorf("%w: %v: %w", ErrType, p.key.typ, errLost)
 		}
 		if err := e.put(p.elem, elem.UnsafePointer()); err != nil {
 			return err
 		}
-		if len(e.dst)-at < p.entry {
+		if len(e.dst)-start < p.entry {
 			return fmt.Errorf("%w: %v: %w", ErrType, p.typ, errSparse)
 		}
-		spans = append(spans, [2]int{at, len(e.dst)})
+		spans = append(spans, [2]int{start, len(e.dst)})
 	}
 	if len(spans) > 1 {
 		slices.SortFunc(spans, func(a, b [2]int) int { return bytes.Compare(e.dst[a[0]:a[1]], e.dst[b[0]:b[1]]) })
@@ -286,7 +287,7 @@ func (e *partsEncoder) entries(p *part, m reflect.Value) error {
 	return nil
 }
 
-// spanned returns how many bytes spans have.
+// spanned returns how many bytes the spans have together.
 func spanned(spans [][2]int) (n int) {
 	for _, s := range spans {
 		n += s[1] - s[0]
@@ -294,25 +295,25 @@ func spanned(spans [][2]int) (n int) {
 	return n
 }
 
-// finds reports whether a key is the same when it is read back. If not, as where UnmarshalBinary
-// makes a new time.Location, the copy's map would not find it; and two keys may have one encoding.
-// Keys with a NaN are never found.
-func (p *part) finds(key reflect.Value, encoding []byte, wide bool, r relations) (ok bool) {
+// survives reports whether a key equals itself when it is read back. If it does not, as where UnmarshalBinary
+// makes a new time.Location, the map of the copy would not find it, and two keys could have one encoding. It
+// accepts keys with a NaN, which no map finds anyway.
+func (p *part) survives(key reflect.Value, encoding []byte, wide bool, r relations) (ok bool) {
 	if !key.Equal(key) {
 		return true
 	}
-	again := reflect.New(p.typ)
+	decoded := reflect.New(p.typ)
 	err := func() (err error) {
 		defer caught(&err)
-		_, err = p.decode(encoding, again.UnsafePointer(), wide, r)
+		_, err = p.decode(encoding, decoded.UnsafePointer(), wide, r)
 		return err
 	}()
-	return err == nil && key.Equal(again.Elem())
+	return err == nil && key.Equal(decoded.Elem())
 }
 
-// elements appends n elements of an array or a slice, from v on.
+// elements appends n elements of an array or a slice. v points to the first.
 func (e *partsEncoder) elements(p *part, v unsafe.Pointer, n int) error {
-	if n == 0 || p.elem.least == 0 {
+	if n == 0 || p.elem.shortest == 0 {
 		return nil
 	}
 	size := p.elem.size()
@@ -336,6 +337,7 @@ func (e *partsEncoder) room(n, size int) error {
 	return nil
 }
 
+// length appends a length.
 func (e *partsEncoder) length(n int) {
 	if e.wide {
 		e.dst = order.AppendUint32(e.dst, uint32(n))

@@ -10,13 +10,13 @@ import (
 // order is the order of bytes in snapshots.
 var order = binary.LittleEndian
 
-// littleEndian says whether numbers are in memory as they are in the encoding.
+// littleEndian says whether numbers have the same bytes in memory as in the encoding.
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
-// fixed is a type whose values have encodings of one length: of numbers and bools alone, none of
-// which has a variable length. Its encoding is that of encoding/binary, whose order is
-// little-endian, without fields that are left out or named _. But bytes are moved as they are: by
-// encoding/binary a float32 passes through a float64, which changes the bits of some NaNs.
+// fixed is a type whose values have encodings of one length: it consists of numbers and bools, none of which has
+// a variable length. Its encoding is that of encoding/binary in little-endian order, without fields that are left
+// out or named _. But it copies bytes as they are. encoding/binary converts a float32 to a float64, which changes
+// the bits of some NaNs.
 type fixed struct {
 	kind fixedKind
 	size int // of an encoding
@@ -43,7 +43,7 @@ const (
 	fieldSet                  // fields
 )
 
-// fixedOf returns the number or bool t as a fixed, or nil if t is another type, or one whose length
+// fixedOf returns the fixed of a number or a bool. It returns nil for other types, and for those whose length
 // varies.
 func fixedOf(t reflect.Type) *fixed {
 	size := int(t.Size())
@@ -52,8 +52,8 @@ func fixedOf(t reflect.Type) *fixed {
 			return &fixed{kind: raw, size: size}
 		}
 		width := size / parts
-		one := &fixed{kind: swapped, size: width}
-		return &fixed{kind: array, size: size, elem: one, n: parts, stride: uintptr(width)}
+		element := &fixed{kind: swapped, size: width}
+		return &fixed{kind: array, size: size, elem: element, n: parts, stride: uintptr(width)}
 	}
 	switch t.Kind() {
 	case reflect.Bool:
@@ -68,7 +68,7 @@ func fixedOf(t reflect.Type) *fixed {
 	return nil
 }
 
-// times is an array, or a slice, of n elements that lie so many bytes apart.
+// times returns the fixed of an array, or of a slice, of n elements that lie stride bytes apart.
 func (f *fixed) times(n int, stride uintptr) *fixed {
 	if f.kind == raw && f.size == int(stride) {
 		return &fixed{kind: raw, size: n * f.size}
@@ -76,27 +76,27 @@ func (f *fixed) times(n int, stride uintptr) *fixed {
 	return &fixed{kind: array, size: n * f.size, elem: f, n: n, stride: stride}
 }
 
-// fixedStruct is a struct of type t with these fields, or nil if any of them is not fixed.
+// fixedStruct returns the fixed of a struct of type t with these fields, or nil if one of them is not fixed.
 func fixedStruct(t reflect.Type, fields []fieldPart) *fixed {
-	all, numbers := &fixed{kind: fieldSet}, true
+	set, numbers := &fixed{kind: fieldSet}, true
 	for _, f := range fields {
 		if f.fixed == nil {
 			return nil
 		}
 		numbers = numbers && f.fixed.kind == raw
-		all.size += f.fixed.size
-		all.fields = append(all.fields, fixedField{f.fixed, f.offset})
+		set.size += f.fixed.size
+		set.fields = append(set.fields, fixedField{f.fixed, f.offset})
 	}
-	if numbers && all.size == int(t.Size()) {
-		return &fixed{kind: raw, size: all.size} // copying them takes a fifth of the time
+	if numbers && set.size == int(t.Size()) {
+		return &fixed{kind: raw, size: set.size} // copying them takes a fifth of the time
 	}
-	return all
+	return set
 }
 
-// bytesAt returns n bytes of memory.
+// bytesAt returns the n bytes of memory from v on.
 func bytesAt(v unsafe.Pointer, n int) []byte { return unsafe.Slice((*byte)(v), n) }
 
-// append appends the encoding of what v points to.
+// append appends the encoding of the value that v points to.
 func (f *fixed) append(dst []byte, v unsafe.Pointer) []byte {
 	switch f.kind {
 	case raw:
@@ -122,8 +122,8 @@ func (f *fixed) append(dst []byte, v unsafe.Pointer) []byte {
 	return dst
 }
 
-// decode reads what v points to, which is zero, from the beginning of src, which is long enough. It
-// returns the rest. A bool is 0 or 1 then, whatever its byte was.
+// decode reads the value that v points to, which is zero, from the beginning of src, which is long enough. It
+// returns the rest of src. A bool becomes 0 or 1, whatever its byte was.
 func (f *fixed) decode(src []byte, v unsafe.Pointer) []byte {
 	switch f.kind {
 	case raw:
@@ -147,7 +147,7 @@ func (f *fixed) decode(src []byte, v unsafe.Pointer) []byte {
 	return src[f.size:]
 }
 
-// fixedCodec is for types of fixed size.
+// fixedCodec is the Codec of types of fixed size.
 type fixedCodec struct{ *fixed }
 
 func (c fixedCodec) Append(dst []byte, v unsafe.Pointer) ([]byte, error) {

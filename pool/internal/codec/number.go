@@ -19,7 +19,7 @@ import (
 // eight numbers, a byte and two handles takes 31 bytes; with numbers as in memory it takes 58, and 3 to 5 times as
 // long, and by encoding/gob 65.
 
-// numberKind is how a number of variable length is written.
+// numberKind tells how a number of variable length is written.
 type numberKind uint8
 
 const (
@@ -32,8 +32,8 @@ const (
 // mostBytes is the length of the longest number.
 const mostBytes = 9
 
-// word is what package pool's handles are. Another type of such words with these methods is written
-// in the same way, which loses nothing of any word.
+// word has the methods of package pool's handles. Another type of uint64 with these methods is written in the
+// same way, which loses no bit of any word.
 type word interface {
 	Index() uint32
 	Generation() uint32
@@ -42,7 +42,7 @@ type word interface {
 
 var wordType = reflect.TypeFor[word]()
 
-// numberOf returns how a number of type t is written if its length varies.
+// numberOf returns how a number of type t is written, or noNumber if its length does not vary.
 func numberOf(t reflect.Type) numberKind {
 	switch t.Kind() {
 	case reflect.Int, reflect.Int32, reflect.Int64:
@@ -70,9 +70,9 @@ func appendNumber(b []byte, x uint64) []byte {
 	return append(b, byte(x))
 }
 
-// appendLong appends x in so many bytes, or in more if it needs them.
-func appendLong(b []byte, x uint64, least int) []byte {
-	for ; least > 1; least-- {
+// appendLong appends x in length bytes, or in more if it needs more.
+func appendLong(b []byte, x uint64, length int) []byte {
+	for ; length > 1; length-- {
 		b = append(b, byte(x)|0x80)
 		x >>= 7
 	}
@@ -93,7 +93,7 @@ func cutNumber(b []byte) (x uint64, n int) {
 	return 0, 0
 }
 
-// loadNumber returns the number that v points to as it is written.
+// loadNumber returns the number that v points to, in the form in which it is written.
 func loadNumber(k reflect.Kind, v unsafe.Pointer) uint64 {
 	switch k {
 	case reflect.Int:
@@ -110,7 +110,8 @@ func loadNumber(k reflect.Kind, v unsafe.Pointer) uint64 {
 	return *(*uint64)(v)
 }
 
-// storeNumber stores what loadNumber returned, and reports whether it is in the range of v's type.
+// storeNumber stores a number that loadNumber returned where v points. It reports whether the number is in the
+// range of v's type.
 func storeNumber(k reflect.Kind, v unsafe.Pointer, x uint64) bool {
 	n := int64(x>>1) ^ -int64(x&1)
 	switch k {
@@ -136,16 +137,16 @@ func storeNumber(k reflect.Kind, v unsafe.Pointer, x uint64) bool {
 
 func zigzag(n int64) uint64 { return uint64(n)<<1 ^ uint64(n>>63) }
 
-// away returns how far a generation lies from another, as a number that is small if both are live
-// and near each other. back is its inverse.
-func away(generation, base uint32) uint32 {
+// distance returns how far a generation lies from base, as a number that is small if both are live and near each
+// other. atDistance is its inverse.
+func distance(generation, base uint32) uint32 {
 	d := generation - base
 	half := int32(d) >> 1
 	return bits.RotateLeft32(d&1, -1) | (uint32(half)<<1^uint32(half>>31))&^(1<<31)
 }
 
-func back(away, base uint32) uint32 {
-	z := away &^ (1 << 31)
+func atDistance(d, base uint32) uint32 {
+	z := d &^ (1 << 31)
 	half := z>>1 ^ -(z & 1)
-	return base + (half<<1 | away>>31)
+	return base + (half<<1 | d>>31)
 }

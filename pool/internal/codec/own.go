@@ -18,12 +18,11 @@ var (
 // that of the module, and its value that of encoding/json.
 func leftOut(f reflect.StructField) bool { return f.Tag.Get("coatcheck") == "-" }
 
-// encodesItself reports whether t or *t has both MarshalBinary and UnmarshalBinary. One
-// of them without the other is an error, since such a value could be written but not
-// read, or the reverse. So is a pair promoted from an embedded field, in a struct with
-// other fields: those would be lost. What is promoted from a field that is left out does not
-// count. For a pointer or an interface it returns false; the question is asked again for what it
-// points to.
+// encodesItself reports whether t or *t has both MarshalBinary and UnmarshalBinary. It returns an error if there
+// is one without the other, since such a value could be written and not read, or read and not written. It also
+// does if an embedded field promotes both and t has other fields, which would be lost. Methods that are promoted
+// from a field that is left out do not count. It returns false for a pointer or an interface: what it points to
+// is a part of its own.
 //
 // If reads is true, values are read and never written, and UnmarshalBinary alone is enough.
 func encodesItself(t reflect.Type, reads bool) (bool, error) {
@@ -31,24 +30,24 @@ func encodesItself(t reflect.Type, reads bool) (bool, error) {
 		return false, nil
 	}
 	p := reflect.PointerTo(t)
-	to, from := p.Implements(marshaler), p.Implements(unmarshaler)
-	if !to && !from {
+	writes, readsBack := p.Implements(marshaler), p.Implements(unmarshaler)
+	if !writes && !readsBack {
 		return false, nil
 	}
 	f, whole, hidden := embeddedMarshaler(t)
-	declaredTo, declaredFrom := to, from // unless a field has them
+	declaredTo, declaredFrom := writes, readsBack // unless a field has them
 	if f != nil || hidden {
 		declaredTo, declaredFrom = declares(t)
 	}
 	if f == nil && hidden {
-		to, from = declaredTo, declaredFrom
+		writes, readsBack = declaredTo, declaredFrom
 	}
 	switch {
-	case !to && !from:
+	case !writes && !readsBack:
 		return false, nil
-	case to && !from:
+	case writes && !readsBack:
 		return false, errors.New("has MarshalBinary but no UnmarshalBinary")
-	case from && !to && !reads:
+	case readsBack && !writes && !reads:
 		return false, errors.New("has UnmarshalBinary but no MarshalBinary")
 	case declaredFrom && (declaredTo || reads):
 		return true, nil
@@ -61,7 +60,7 @@ func encodesItself(t reflect.Type, reads bool) (bool, error) {
 // embeddedMarshaler returns the embedded field of t from which MarshalBinary or
 // UnmarshalBinary may be promoted, or nil. It also reports whether t has no other field, and
 // whether there is one that is left out, from which they may be promoted.
-func embeddedMarshaler(t reflect.Type) (from *reflect.StructField, whole, hidden bool) {
+func embeddedMarshaler(t reflect.Type) (field *reflect.StructField, whole, hidden bool) {
 	if t.Kind() != reflect.Struct {
 		return nil, false, false
 	}
@@ -75,37 +74,35 @@ func embeddedMarshaler(t reflect.Type) (from *reflect.StructField, whole, hidden
 		if f.Type.Kind() == reflect.Pointer || f.Type.Kind() == reflect.Interface {
 			p = f.Type
 		}
-		has := f.Anonymous && (p.Implements(marshaler) || p.Implements(unmarshaler))
+		promotes := f.Anonymous && (p.Implements(marshaler) || p.Implements(unmarshaler))
 		if leftOut(f) {
-			hidden = hidden || has
+			hidden = hidden || promotes
 			continue
 		}
-		if fields++; has {
-			from = &f
+		if fields++; promotes {
+			field = &f
 		}
 	}
-	return from, fields == 1, hidden
+	return field, fields == 1, hidden
 }
 
-// declares reports which of the two methods are declared for t itself, and not promoted
-// from a field. Reflection does not tell. But the compiler makes a function
-// for a promoted method, as it does to reach a value's method through a pointer, and
-// marks its code as generated. If a compiler leaves no marks at all, nothing counts as
-// declared.
-func declares(t reflect.Type) (to, from bool) {
+// declares reports which of the two methods t itself declares, and no field promotes. Reflection does not tell.
+// But the compiler makes a function for a promoted method, as it does to call a value's method through a
+// pointer, and marks its code as generated. If a compiler makes no such marks, no method counts as declared.
+func declares(t reflect.Type) (writes, readsBack bool) {
 	if t.Name() == "" {
 		return false, false // an unnamed type has no declarations
 	}
 	for _, t := range []reflect.Type{t, reflect.PointerTo(t)} {
 		// The names are constants, or the linker would keep all methods of all types.
 		if m, ok := t.MethodByName("MarshalBinary"); ok && !generated(m) {
-			to = true
+			writes = true
 		}
 		if m, ok := t.MethodByName("UnmarshalBinary"); ok && !generated(m) {
-			from = true
+			readsBack = true
 		}
 	}
-	return to, from
+	return writes, readsBack
 }
 
 // generated reports whether the compiler made m. It examines all of m's code, since
@@ -128,8 +125,8 @@ func generated(m reflect.Method) bool {
 	}
 }
 
-// appendsItself reports whether t, which encodes itself, also has an AppendBinary, which is not
-// promoted from a field: that may know no other field, although MarshalBinary does.
+// appendsItself reports whether t, which encodes itself, also declares an AppendBinary. One that a field promotes
+// does not count, since it may not know the other fields, although MarshalBinary does.
 func appendsItself(t reflect.Type) bool {
 	p := reflect.PointerTo(t)
 	if !p.Implements(appender) {

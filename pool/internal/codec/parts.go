@@ -55,77 +55,78 @@ const (
 	wideLength = 4
 )
 
-// part describes how values of a type are written and read.
+// part tells how values of a type are written and read.
 type part struct {
-	typ     reflect.Type
-	kind    reflect.Kind
-	own     bool       // by MarshalBinary
-	appends bool       // and by AppendBinary
-	fixed   *fixed     // or as numbers of fixed size
-	number  numberKind // or as one number of another length
-	least   int        // bytes of the shortest encoding; if 0, there is only that one
-	memory  uint64     // bytes of a value
-	asks    bool       // it is own, or has such fields or elements
+	typ      reflect.Type
+	kind     reflect.Kind
+	marshals bool       // by MarshalBinary
+	appends  bool       // and by AppendBinary
+	fixed    *fixed     // or as numbers of fixed size, if it is not nil
+	number   numberKind // or as a number of variable length, if it is not noNumber
+	shortest int        // how many bytes the shortest encoding has; if 0, there is no other
+	memory   uint64     // how many bytes a value takes
+	asks     bool       // it encodes itself, or a field or an element does
 
 	key, elem *part
-	entry     int // of a map: bytes of the shortest entry
+	entry     int // of a map: how many bytes the shortest entry has
 	fields    []fieldPart
-	steps     []fieldPart // fields, of which neighbours that are copied as they are make one
+	steps     []fieldPart // the fields, but neighbours that are copied as they are make one
 }
 
 // size is the size of a value.
 func (p *part) size() uintptr { return uintptr(p.memory) }
 
+// fieldPart is a field of a struct.
 type fieldPart struct {
 	*part
 	index  int
 	offset uintptr
-	base   int // which of the bases of generations its handles are relative to
+	base   int // the number of the base to which its handles are relative
 }
 
 // planner makes the parts of a type.
 type planner struct {
-	reads bool // values are never written
+	reads bool // values are read, and never written
 	wide  bool
-	bases int // of generations, in all
+	bases int // how many bases there are
 	known map[knownPart]*part
 	later []reference
 }
 
-// knownPart is a type, and whether it is of numbers that lie in an array or a slice.
+// knownPart is a type, and whether its values are numbers in an array or a slice.
 type knownPart struct {
-	typ  reflect.Type
-	many bool
+	typ    reflect.Type
+	packed bool
 }
 
-// reference is the place of a part within another one. It is filled after that one is
+// reference is a field of a part that will have another part. The planner fills it when the first part is
 // complete, since types may be recursive.
 type reference struct {
-	to   **part
-	typ  reflect.Type
-	from *part
-	path string
+	target **part // the field
+	typ    reflect.Type
+	owner  *part // the part that has the field
+	path   string
 }
 
 // errCostly means that a type takes too much memory for few bytes of input.
 type errCostly struct{ error }
 
-// partsOf returns the part for t, or an error if t cannot be written without loss. If reads is true,
-// it is only read. It also returns how many bases of generations there are.
+// partsOf returns the part for t, and how many bases there are. It returns an error if t cannot be written
+// without loss, or read if reads is true.
 func partsOf(t reflect.Type, reads, wide bool) (top *part, bases int, err error) {
 	pl := planner{reads: reads, wide: wide, bases: 1, known: map[knownPart]*part{}}
 	top, err = pl.part(t, "", false)
 	for err == nil && len(pl.later) > 0 {
 		r := pl.later[0]
 		pl.later = pl.later[1:]
-		if *r.to, err = pl.part(r.typ, r.path, r.from.kind == reflect.Slice); err == nil {
+		if *r.target, err = pl.part(r.typ, r.path, r.owner.kind == reflect.Slice); err == nil {
 			err = r.check(wide)
 		}
 	}
 	return top, pl.bases, err
 }
 
-// lengthBytes returns the length of the shortest length.
+// lengthBytes returns how many bytes the shortest length has.
 func (pl *planner) lengthBytes() uint64 {
 	if pl.wide {
 		return wideLength
@@ -133,46 +134,46 @@ func (pl *planner) lengthBytes() uint64 {
 	return 1
 }
 
-// part returns the part for t, found at path: "" for the whole value, else a field. It may be one of
-// many that lie side by side.
-func (pl *planner) part(t reflect.Type, path string, many bool) (*part, error) {
-	known := knownPart{t, many && numberOf(t) != noNumber}
+// part returns the part for t. path is the field in which it was found, or "" for the whole value. many says
+// that values of t lie side by side in an array or a slice.
+func (pl *planner) part(t reflect.Type, path string, packed bool) (*part, error) {
+	known := knownPart{t, packed && numberOf(t) != noNumber}
 	if p := pl.known[known]; p != nil {
 		return p, nil
 	}
 	p := &part{typ: t, kind: t.Kind(), memory: uint64(t.Size())}
 	var err error
-	if p.own, err = encodesItself(t, pl.reads); err != nil {
-		return nil, fmt.Errorf("%stype %v %w", at(path), t, err)
+	if p.marshals, err = encodesItself(t, pl.reads); err != nil {
+		return nil, fmt.Errorf("%stype %v %w", prefix(path), t, err)
 	}
-	var least uint64
-	if p.own {
+	var shortest uint64
+	if p.marshals {
 		p.appends = appendsItself(t)
-		least, p.asks = max(pl.lengthBytes(), ceilDiv(p.memory, memoryFactor)), true
-	} else if least, err = pl.fill(p, path, many); err != nil {
+		shortest, p.asks = max(pl.lengthBytes(), ceilDiv(p.memory, memoryFactor)), true
+	} else if shortest, err = pl.fill(p, path, packed); err != nil {
 		return nil, err
 	}
 	if p.fixed != nil {
-		least = uint64(p.fixed.size)
+		shortest = uint64(p.fixed.size)
 	}
-	if least > MaxValue {
-		return nil, fmt.Errorf("%s%w", at(path), errTooLong)
+	if shortest > MaxValue {
+		return nil, fmt.Errorf("%s%w", prefix(path), errTooLong)
 	}
-	p.least = int(least)
+	p.shortest = int(shortest)
 	pl.known[known] = p
 	return p, nil
 }
 
 // fill completes p by the parts of its type, and returns the length of its shortest
 // encoding.
-func (pl *planner) fill(p *part, path string, many bool) (least uint64, err error) {
+func (pl *planner) fill(p *part, path string, packed bool) (shortest uint64, err error) {
 	t := p.typ
-	refer := func(to **part, t reflect.Type, path string) {
-		pl.later = append(pl.later, reference{to, t, p, path})
+	refer := func(target **part, t reflect.Type, path string) {
+		pl.later = append(pl.later, reference{target, t, p, path})
 	}
 	p.number = numberOf(t)
 	machine := p.kind == reflect.Int || p.kind == reflect.Uint // its size is that of the platform
-	if p.number != noNumber && !machine && (pl.wide || many && p.number != related) {
+	if p.number != noNumber && !machine && (pl.wide || packed && p.number != related) {
 		p.number = noNumber
 	}
 	switch {
@@ -205,7 +206,7 @@ func (pl *planner) fill(p *part, path string, many bool) (least uint64, err erro
 			p.fixed = p.elem.fixed.times(t.Len(), t.Elem().Size())
 		}
 		p.asks = p.elem.asks
-		return uint64(t.Len()) * uint64(p.elem.least), nil
+		return uint64(t.Len()) * uint64(p.elem.shortest), nil
 	case reflect.Struct:
 		return pl.fillFields(p, path)
 	}
@@ -213,10 +214,11 @@ func (pl *planner) fill(p *part, path string, many bool) (least uint64, err erro
 	if path == "" {
 		end = "" // T itself is no field
 	}
-	return 0, fmt.Errorf("%s%v values cannot be written%s", at(path), p.kind, end)
+	return 0, fmt.Errorf("%s%v values cannot be written%s", prefix(path), p.kind, end)
 }
 
-func (pl *planner) fillFields(p *part, path string) (least uint64, err error) {
+// fillFields completes p, a struct, by its fields, and returns the length of its shortest encoding.
+func (pl *planner) fillFields(p *part, path string) (shortest uint64, err error) {
 	if path != "" {
 		path += "."
 	}
@@ -238,7 +240,7 @@ func (pl *planner) fillFields(p *part, path string) (least uint64, err error) {
 		p.fields = append(p.fields, fieldPart{field, i, f.Offset, pl.bases})
 		pl.bases++
 		p.asks = p.asks || field.asks
-		least += uint64(field.least)
+		shortest += uint64(field.shortest)
 	}
 	if !omits { // or a key of a map would not be read back to see whether it is lost
 		p.fixed = fixedStruct(p.typ, p.fields)
@@ -246,18 +248,18 @@ func (pl *planner) fillFields(p *part, path string) (least uint64, err error) {
 	if p.fixed == nil {
 		p.steps = joined(p.fields)
 	}
-	return least, nil
+	return shortest, nil
 }
 
-// joined returns fields as steps of a copy: fields that are copied as they are, and lie side by side
-// in memory, are one.
+// joined returns the steps of a copy. Each is a field, but fields are one step if they are copied as they are and
+// lie side by side in memory.
 func joined(fields []fieldPart) (steps []fieldPart) {
 	for _, f := range fields {
 		if f.fixed != nil && f.fixed.kind == raw && len(steps) > 0 {
 			last := &steps[len(steps)-1]
-			if last.fixed != nil && last.fixed.kind == raw && last.offset+uintptr(last.least) == f.offset {
-				size := last.least + f.least
-				last.part = &part{fixed: &fixed{kind: raw, size: size}, least: size}
+			if last.fixed != nil && last.fixed.kind == raw && last.offset+uintptr(last.shortest) == f.offset {
+				size := last.shortest + f.shortest
+				last.part = &part{fixed: &fixed{kind: raw, size: size}, shortest: size}
 				continue
 			}
 		}
@@ -268,13 +270,13 @@ func joined(fields []fieldPart) (steps []fieldPart) {
 
 // check returns an error if the referenced part may not stand in this place.
 func (r *reference) check(wide bool) error {
-	p := r.from
+	p := r.owner
 	switch {
 	case p.kind != reflect.Map:
-		return r.afford(p.elem.memory, uint64(p.elem.least))
+		return r.afford(p.elem.memory, uint64(p.elem.shortest))
 	case p.elem == nil:
 		if p.key.points() {
-			return fmt.Errorf("%sa pointer within a key is another one in the copy", at(r.path))
+			return fmt.Errorf("%sa pointer within a key is another one in the copy", prefix(r.path))
 		}
 		return nil
 	}
@@ -282,53 +284,53 @@ func (r *reference) check(wide bool) error {
 	if wide {
 		head = wideLength
 	}
-	// A map of one entry, and one of many, by the entry.
-	one, many := mapMemory(p.key, p.elem)
-	p.entry = p.key.least + p.elem.least
+	// one is for a map of one entry, and many for each entry of a larger map.
+	single, perEntry := mapMemory(p.key, p.elem)
+	p.entry = p.key.shortest + p.elem.shortest
 	if p.key.asks || p.elem.asks {
-		need := max(int(ceilDiv(one, memoryFactor))-int(head), int(ceilDiv(many, memoryFactor)))
-		if need > p.entry && !wide {
+		shortest := max(int(ceilDiv(single, memoryFactor))-int(head), int(ceilDiv(perEntry, memoryFactor)))
+		if shortest > p.entry && !wide {
 			return errCostly{errShort} // entries of variable length could be too short
 		}
-		p.entry = max(p.entry, need)
+		p.entry = max(p.entry, shortest)
 	}
-	if err := r.afford(one, head+uint64(p.entry)); err != nil {
+	if err := r.afford(single, head+uint64(p.entry)); err != nil {
 		return err
 	}
-	return r.afford(many, uint64(p.entry))
+	return r.afford(perEntry, uint64(p.entry))
 }
 
-// afford returns an error if that is too much memory for so few bytes of a snapshot.
-func (r *reference) afford(memory, least uint64) error {
-	if memory > memoryFactor*least {
-		return errCostly{fmt.Errorf("%s%v may need %d bytes of memory where a snapshot has %d; the limit is %d times as many", at(r.path), r.typ, memory, least, memoryFactor)}
+// afford returns an error if so few bytes of a snapshot could demand so much memory.
+func (r *reference) afford(memory, shortest uint64) error {
+	if memory > memoryFactor*shortest {
+		return errCostly{fmt.Errorf("%s%v may need %d bytes of memory where a snapshot has %d; the limit is %d times as many", prefix(r.path), r.typ, memory, shortest, memoryFactor)}
 	}
 	return nil
 }
 
-// mapMemory returns how many bytes a map of one entry takes, with what a decoder takes to read it,
-// and how many an entry of a map of many.
-func mapMemory(key, elem *part) (one, many uint64) {
-	in, out := inMap(key.memory)
+// mapMemory returns how many bytes a map of one entry takes, with what the decoder needs to read it, and how many
+// bytes an entry takes in a map of many.
+func mapMemory(key, elem *part) (single, perEntry uint64) {
+	inTable, elsewhere := inMap(key.memory)
 	inElem, outElem := inMap(elem.memory)
-	in, out = in+inElem+1, out+outElem
-	one = mapBytes + smallMap*in + out + key.memory + elem.memory
-	if key.least == 0 {
-		return one, 0 // there is only one such key
+	inTable, elsewhere = inTable+inElem+1, elsewhere+outElem
+	single = mapBytes + smallMap*inTable + elsewhere + key.memory + elem.memory
+	if key.shortest == 0 {
+		return single, 0 // there is only one such key
 	}
-	return one, mapRoom*in + out
+	return single, mapRoom*inTable + elsewhere
 }
 
-// inMap returns how many bytes a key, or an element, of this size takes within a table of entries,
-// with those that alignment may cost, and outside.
-func inMap(memory uint64) (in, out uint64) {
+// inMap returns how many bytes a key or an element of this size takes in a map's table of entries, and how many
+// elsewhere. The first number includes what alignment may cost.
+func inMap(memory uint64) (inTable, elsewhere uint64) {
 	if memory > 128 {
 		return 8, memory
 	}
 	return (memory + 7) &^ 7, 0
 }
 
-func ceilDiv(n, by uint64) uint64 { return (n + by - 1) / by }
+func ceilDiv(n, divisor uint64) uint64 { return (n + divisor - 1) / divisor }
 
 // points reports whether values of p's type contain a pointer, directly or in fields and
 // elements.
@@ -341,25 +343,25 @@ func (p *part) points() bool {
 	return p.kind == reflect.Pointer || p.kind == reflect.Array && p.elem != nil && p.elem.points()
 }
 
-// has reports whether p, or a part of it, is a handle that is relative to others.
-func (p *part) has(seen map[*part]bool) bool {
+// hasHandle reports whether p, or a part of it, is a handle whose generation is relative to others.
+func (p *part) hasHandle(seen map[*part]bool) bool {
 	if p == nil || seen[p] {
 		return false
 	}
 	seen[p] = true
 	for _, f := range p.fields {
-		if f.has(seen) {
+		if f.hasHandle(seen) {
 			return true
 		}
 	}
-	return p.number == related || p.key.has(seen) || p.elem.has(seen)
+	return p.number == related || p.key.hasHandle(seen) || p.elem.hasHandle(seen)
 }
 
 // wayOut is the end of a message about a field that cannot be written.
 const wayOut = "; the tag `coatcheck:\"-\"` leaves a field out"
 
-// at returns the beginning of a message about path.
-func at(path string) string {
+// prefix returns the beginning of a message about path.
+func prefix(path string) string {
 	if path == "" {
 		return ""
 	}

@@ -3,59 +3,59 @@ package moves
 
 import "slices"
 
-// List has registered functions of type F.
+// List has the registered functions of type F.
 //
-// The structure calls Add, and what Add returns, only while nothing else uses it, and not from a
-// function that Each calls.
-type List[F any] struct{ all []*F }
+// The structure calls Add, and the functions that Add returns, only while nothing else uses the List, and
+// not from a function that Each calls.
+type List[F any] struct{ list []*F }
 
-// Add registers f, and returns a function that takes it back. A second call of that changes nothing.
+// Add registers f, and returns a function that takes it back. To call that a second time changes nothing.
 func (l *List[F]) Add(f F) (stop func()) {
-	at := &f // functions cannot be compared
-	l.all = append(l.all, at)
+	registered := &f // functions cannot be compared
+	l.list = append(l.list, registered)
 	return func() {
-		l.all = slices.DeleteFunc(l.all, func(other *F) bool { return other == at })
+		l.list = slices.DeleteFunc(l.list, func(p *F) bool { return p == registered })
 	}
 }
 
 // Any reports whether there is a function.
-func (l *List[F]) Any() bool { return len(l.all) > 0 }
+func (l *List[F]) Any() bool { return len(l.list) > 0 }
 
 // Each calls call with the functions, in the order of their registration. If one panics, later ones are not
 // called.
 func (l *List[F]) Each(call func(F)) {
-	for _, f := range l.all {
+	for _, f := range l.list {
 		call(*f)
 	}
 }
 
-// Functions are those that learn where values have moved. K names a value, and I is a position.
-type Functions[K any, I ~int] struct{ List[func(k K, from, to I)] }
+// Functions has the functions that hear where values have moved. K names a value, and I is a position.
+type Functions[K any, I ~int] struct{ List[func(k K, src, dst I)] }
 
 // Tell calls the functions as Each does.
-func (fs *Functions[K, I]) Tell(k K, from, to I) {
-	for _, f := range fs.all {
-		(*f)(k, from, to)
+func (fs *Functions[K, I]) Tell(k K, src, dst I) {
+	for _, f := range fs.list {
+		(*f)(k, src, dst)
 	}
 }
 
-// Cycles calls move so that each element from[i] of an array comes to i. Each call may overwrite
-// what is at to: it has been moved. In each cycle the first element is moved aside, to
-// len(from), and from there at the end. It overwrites from.
-func Cycles[I ~int | ~uint32](from []I, move func(from, to int)) {
-	for first := range from {
-		if int(from[first]) == first {
+// Cycles calls move so that each element order[i] of an array comes to i. A call may overwrite the element at
+// dst, because that has moved already. Cycles goes through one cycle of the permutation after the other. It
+// first moves an element aside, to len(order), and from there to its place at the end. It overwrites order.
+func Cycles[I ~int | ~uint32](order []I, move func(src, dst int)) {
+	for first := range order {
+		if int(order[first]) == first {
 			continue
 		}
-		move(first, len(from))
-		to := first
-		for int(from[to]) != first {
-			next := int(from[to])
-			move(next, to)
-			from[to] = I(to)
-			to = next
+		move(first, len(order))
+		hole := first
+		for int(order[hole]) != first {
+			next := int(order[hole])
+			move(next, hole)
+			order[hole] = I(hole)
+			hole = next
 		}
-		move(len(from), to)
-		from[to] = I(to)
+		move(len(order), hole)
+		order[hole] = I(hole)
 	}
 }

@@ -2,8 +2,8 @@ package snapshot
 
 import "errors"
 
-// named is an error of a snapshot whose text ends with what was written or read, as the texts of
-// refusals have it.
+// named is an error of a snapshot. Its text ends with the name of what was written or read, as the texts of
+// refusals do.
 type named struct {
 	err  error
 	name string
@@ -12,8 +12,8 @@ type named struct {
 func (n *named) Unwrap() error { return n.err }
 func (n *named) Error() string { return n.err.Error() + "; " + n.name }
 
-// Named returns err, if it is one, with the name of what was written or read. A name that it has from
-// the pool that a structure wrote or read in its place goes.
+// Named returns err with the name of what was written or read, or nil if err is nil. If err has the name of a
+// pool, which a structure used for its snapshot, the new name replaces it.
 func Named(err error, name string) error {
 	if err == nil {
 		return nil
@@ -21,7 +21,7 @@ func Named(err error, name string) error {
 	return &named{Bare(err), name}
 }
 
-// Bare returns err without a name.
+// Bare returns err without the name that Named gave it.
 func Bare(err error) error {
 	if n := (*named)(nil); errors.As(err, &n) && n == err {
 		return n.err

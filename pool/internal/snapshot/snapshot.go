@@ -107,7 +107,7 @@ func (h *Header) Parse(b []byte) bool {
 }
 
 // cutString reads a string that follows its length.
-func cutString(b []byte) (s string, rest []byte, ok bool) {
+func cutString(b []byte) (s string, tail []byte, ok bool) {
 	n, k := binary.Uvarint(b)
 	if k <= 0 || n > uint64(len(b)-k) {
 		return "", nil, false
@@ -148,7 +148,7 @@ func ParseRun(b []byte, limit uint64) (n uint64, number uint32, remaining []byte
 }
 
 // ParseRuns reads the numbers of n slots into dst, and returns the rest of b.
-func ParseRuns(b []byte, dst []uint32, n int) (numbers []uint32, rest []byte, ok bool) {
+func ParseRuns(b []byte, dst []uint32, n int) (numbers []uint32, tail []byte, ok bool) {
 	dst = dst[:0]
 	for len(dst) < n {
 		count, x, remaining, ok := ParseRun(b, uint64(n-len(dst)))
@@ -209,8 +209,8 @@ func (w *Writer) Flush() error {
 	return nil
 }
 
-// Pay notes that the copy takes so many bytes of memory more. If what was written has not paid for all, it
-// writes a record of zeros. So hostile input makes no more memory than its length allows.
+// Pay notes that the copy needs so many bytes of memory more. If the snapshot is too short for that, Pay writes
+// a record of zeros.
 func (w *Writer) Pay(memory uint64) error {
 	w.memory += memory
 	missing := int64(w.memory/WrittenShare) - w.Written - Granted
@@ -229,44 +229,44 @@ func (w *Writer) End(slots uint32, values uint64) error {
 	return w.Flush()
 }
 
-// Flat writes the snapshot of a pool whose slots have one value after the other, of type t, all of
-// them in their first life, whose generation is first. Value returns the n values, in order, and Flat is done
-// with one when it asks for the next. It returns how many bytes it has written.
-func Flat(to io.Writer, t reflect.Type, first uint32, n int, value func(i int) unsafe.Pointer) (int64, error) {
+// Flat writes the snapshot of a pool that has n values of type t, in its first n slots, each in its first life,
+// whose generation is first. value returns the i-th value. Flat asks for one after the other, and needs each only
+// until it asks for the next. It returns how many bytes it has written.
+func Flat(dst io.Writer, t reflect.Type, first uint32, n int, value func(i int) unsafe.Pointer) (int64, error) {
 	values, d, err := codec.Of(t)
 	if err != nil {
 		return 0, err
 	}
-	w := Writer{W: to}
+	w := Writer{W: dst}
 	if err := w.Header(&Header{Description: d, Origin: first, Fresh: 1}); err != nil {
 		return w.Written, err
 	}
 	var run []byte
 	size := t.Size() + leastBeside
-	most, memory := SlotsOf(size), MemoryOf(size)
-	for done := 0; done < n; {
+	limit, memory := SlotsOf(size), MemoryOf(size)
+	for written := 0; written < n; {
 		run = run[:0]
 		k := 0
-		for k < min(most, n-done) && len(run) < FlushBytes {
-			if run, err = values.Append(run, value(done+k)); err != nil {
-				return w.Written, fmt.Errorf("pool: WriteTo: value %d@%d: %w", done+k, first, err)
+		for k < min(limit, n-written) && len(run) < FlushBytes {
+			if run, err = values.Append(run, value(written+k)); err != nil {
+				return w.Written, fmt.Errorf("pool: WriteTo: value %d@%d: %w", written+k, first, err)
 			}
 			k++
 		}
-		if err := w.Pay(memory.Next(uint64(done), uint64(done+k))); err != nil {
+		if err := w.Pay(memory.Next(uint64(written), uint64(written+k))); err != nil {
 			return w.Written, err
 		}
-		w.Begin(Values, uint32(done), k)
+		w.Begin(Values, uint32(written), k)
 		w.Record = binary.AppendUvarint(binary.AppendUvarint(w.Record, uint64(k)), 1) // a run of their stages
 		w.Record = append(w.Record, run...)
 		if err := w.Flush(); err != nil {
 			return w.Written, err
 		}
-		done += k
+		written += k
 	}
 	err = w.End(uint32(n), uint64(n))
 	return w.Written, err
 }
 
-// leastBeside is what a slot has besides its value, at least, with what ReadFrom counts besides.
+// leastBeside is how many bytes a slot takes at least besides its value, as ReadFrom counts.
 const leastBeside = 8 + shard.BesideSlot

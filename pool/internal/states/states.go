@@ -10,8 +10,7 @@ import (
 	"coatcheck/pool"
 )
 
-// OldPin is the age from which a pin makes a card of poolhttp's page amber. Only the test in a
-// browser sets it.
+// OldPin is the age at which a pin makes a card of poolhttp's page amber. Only the browser's test sets it.
 var OldPin = atomic.NewDuration(time.Minute)
 
 // State is a state of a slot.

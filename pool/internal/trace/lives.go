@@ -32,9 +32,9 @@ type life struct {
 	began, ended Event
 }
 
-// of returns the record of a life. A new record replaces the oldest one. It returns nil
+// find returns the record of a life. If there is none, it makes one in the place of the oldest. It returns nil
 // if the life is older than all that are kept.
-func (hs *history) of(handle uint64) *life {
+func (hs *history) find(handle uint64) *life {
 	oldest := &hs.lives[0]
 	for i := range hs.lives {
 		l := &hs.lives[i]
@@ -52,24 +52,25 @@ func (hs *history) of(handle uint64) *life {
 	return oldest
 }
 
-// Began records that the caller began a life. did says how: "inserted".
-func (l *Lives) Began(handle uint64, did string) {
-	e := Event{did, time.Now(), callers()}
+// Began records that the caller began a life. verb says how: "inserted".
+func (l *Lives) Began(handle uint64, verb string) {
+	e := Event{verb, time.Now(), callers()}
 	l.note(handle, func(l *life) { l.began = e })
 }
 
 // Ended records that the caller ended it.
-func (l *Lives) Ended(handle uint64, did string) {
-	e := Event{did, time.Now(), callers()}
+func (l *Lives) Ended(handle uint64, verb string) {
+	e := Event{verb, time.Now(), callers()}
 	l.note(handle, func(l *life) { l.ended = e })
 }
 
 // Dropped records that the garbage collector ended it.
-func (l *Lives) Dropped(handle uint64, did string) {
-	e := Event{did, time.Now(), nil}
+func (l *Lives) Dropped(handle uint64, verb string) {
+	e := Event{verb, time.Now(), nil}
 	l.note(handle, func(l *life) { l.ended = e })
 }
 
+// note changes the record of a life, if there is room for one.
 func (l *Lives) note(handle uint64, change func(*life)) {
 	slot, ok := l.slots.Load(uint32(handle))
 	if !ok {
@@ -78,12 +79,12 @@ func (l *Lives) note(handle uint64, change func(*life)) {
 	hs := slot.(*history)
 	hs.mu.Lock()
 	defer hs.mu.Unlock()
-	if l := hs.of(handle); l != nil {
+	if l := hs.find(handle); l != nil {
 		change(l)
 	}
 }
 
-// Last returns the handle of the last life on record that began before that of another handle of the slot, or 0.
+// Last returns the handle of the slot's last life on record that began before the life of this handle, or 0.
 func (l *Lives) Last(handle uint64) (last uint64) {
 	slot, ok := l.slots.Load(uint32(handle))
 	if !ok {
@@ -100,8 +101,8 @@ func (l *Lives) Last(handle uint64) (last uint64) {
 	return last
 }
 
-// Write appends who began a life and who ended it, as far as that is known. It reports
-// whether anything is.
+// Write appends who began a life and who ended it, as far as that is known. It reports whether any of it is
+// known.
 func (l *Lives) Write(b *strings.Builder, handle uint64) (known bool) {
 	var found life
 	if slot, ok := l.slots.Load(uint32(handle)); ok {

@@ -45,11 +45,11 @@ var opened atomic.Uint64
 // Opened returns how many items were opened in all Sets.
 func Opened() uint64 { return opened.Load() }
 
-// Open records that the caller opened something. did says how: "pinned".
-func (s *Set) Open(did, name string) *Item { return s.add(did, name, callers()) }
+// Open records that the caller opened an item. verb says how: "pinned".
+func (s *Set) Open(verb, name string) *Item { return s.add(verb, name, callers()) }
 
-// OpenAt is Open by a call that was made elsewhere.
-func (s *Set) OpenAt(did, name string, at Place) *Item { return s.add(did, name, at.stack) }
+// OpenAt records that the call at a Place opened an item.
+func (s *Set) OpenAt(verb, name string, place Place) *Item { return s.add(verb, name, place.stack) }
 
 // Place is the stack of a call.
 type Place struct{ stack *stack }
@@ -57,30 +57,30 @@ type Place struct{ stack *stack }
 // Here returns the stack above its caller.
 func Here() Place { return Place{callers()} }
 
-func (s *Set) add(did, name string, at *stack) *Item {
-	it := &Item{name: name, number: opened.Add(1), opened: Event{did, time.Now(), at}}
+func (s *Set) add(verb, name string, calls *stack) *Item {
+	item := &Item{name: name, number: opened.Add(1), opened: Event{verb, time.Now(), calls}}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.open == nil {
 		s.open = make(map[*Item]struct{})
 	}
-	s.open[it] = struct{}{}
-	return it
+	s.open[item] = struct{}{}
+	return item
 }
 
 // Close records that the caller closed it.
-func (s *Set) Close(it *Item, did string) { s.close(it, Event{did, time.Now(), callers()}) }
+func (s *Set) Close(item *Item, verb string) { s.close(item, Event{verb, time.Now(), callers()}) }
 
 // Drop records that the garbage collector closed it, since it was dropped. If it was closed
 // before, Drop does nothing.
-func (s *Set) Drop(it *Item, did string) {
-	if !s.close(it, Event{did, time.Now(), nil}) {
+func (s *Set) Drop(item *Item, verb string) {
+	if !s.close(item, Event{verb, time.Now(), nil}) {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.drops++
-	if s.dropped = append(s.dropped, it); len(s.dropped) > mostDropped {
+	if s.dropped = append(s.dropped, item); len(s.dropped) > mostDropped {
 		s.dropped = slices.Delete(s.dropped, 0, 1)
 	}
 }
@@ -96,11 +96,11 @@ func (s *Set) Items() []*Item {
 func (s *Set) Youngest() (number uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for it := range s.open {
-		number = max(number, it.number)
+	for item := range s.open {
+		number = max(number, item.number)
 	}
-	for _, it := range s.dropped {
-		number = max(number, it.number)
+	for _, item := range s.dropped {
+		number = max(number, item.number)
 	}
 	return number
 }
@@ -116,41 +116,40 @@ func (s *Set) Drops() int {
 	return s.drops
 }
 
-// Watch returns an object that records when it is dropped, unless it is closed before. All that
-// users have of the item refers to it.
-func (s *Set) Watch(it *Item, did string) *Watch {
-	w := &Watch{s, it, did}
-	runtime.SetFinalizer(w, func(w *Watch) { w.set.Drop(w.item, w.did) })
+// Watch returns an object that records that the item is dropped, when the collector finds the object
+// unreachable before the item is closed. All that users have of the item refers to this object.
+func (s *Set) Watch(item *Item, verb string) *Watch {
+	w := &Watch{s, item, verb}
+	runtime.SetFinalizer(w, func(w *Watch) { w.set.Drop(w.item, w.verb) })
 	return w
 }
 
-// Watch is what Set.Watch returns.
+// Watch is the object that Set.Watch returns.
 type Watch struct {
 	set  *Set
 	item *Item
-	did  string
+	verb string
 }
 
-// close reports whether the item was open.
-func (s *Set) close(it *Item, e Event) (was bool) {
+// close closes an item, and reports whether it was open.
+func (s *Set) close(item *Item, e Event) (open bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, was = s.open[it]; was {
-		it.closed = e
-		delete(s.open, it)
+	if _, open = s.open[item]; open {
+		item.closed = e
+		delete(s.open, item)
 	}
-	return was
+	return open
 }
 
-// WriteOpen appends who opened what is open, the oldest first. Each line follows
-// a newline and indent.
+// WriteOpen appends who opened the items that are open, the oldest first. Each line begins with indent.
 func (s *Set) WriteOpen(b *strings.Builder, indent string) {
 	open := s.Items()
 	slices.SortFunc(open, func(x, y *Item) int { return x.opened.when.Compare(y.opened.when) })
 	writeItems(b, indent, open)
 }
 
-// WriteDropped appends who opened what was dropped, the last few.
+// WriteDropped appends who opened the last items that were dropped.
 func (s *Set) WriteDropped(b *strings.Builder, indent string) {
 	s.mu.Lock()
 	dropped := slices.Clone(s.dropped)
@@ -161,38 +160,38 @@ func (s *Set) WriteDropped(b *strings.Builder, indent string) {
 // writeItems appends one story for all items that were opened in one place.
 func writeItems(b *strings.Builder, indent string, items []*Item) {
 	shown := make(map[*stack]bool)
-	for at, it := range items {
-		if shown[it.opened.stack] {
+	for i, item := range items {
+		if shown[item.opened.stack] {
 			continue
 		}
 		if len(shown) == mostStories {
 			fmt.Fprintf(b, "\n%sand more from other places", indent)
 			return
 		}
-		shown[it.opened.stack] = true
+		shown[item.opened.stack] = true
 		b.WriteString("\n" + indent)
-		if it.name != "" {
-			b.WriteString(it.name + ", ")
+		if item.name != "" {
+			b.WriteString(item.name + ", ")
 		}
-		it.opened.write(b, indent)
-		same := 0
-		for _, other := range items[at+1:] {
-			if other.opened.stack == it.opened.stack {
-				same++
+		item.opened.write(b, indent)
+		count := 0
+		for _, later := range items[i+1:] {
+			if later.opened.stack == item.opened.stack {
+				count++
 			}
 		}
-		if same > 0 {
-			fmt.Fprintf(b, "\n%sand %d more from there", indent, same)
+		if count > 0 {
+			fmt.Fprintf(b, "\n%sand %d more from there", indent, count)
 		}
 	}
 }
 
 // WriteItem appends who opened an item and who closed it.
-func (s *Set) WriteItem(b *strings.Builder, it *Item) {
+func (s *Set) WriteItem(b *strings.Builder, item *Item) {
 	b.WriteString("\n")
-	it.opened.write(b, "")
+	item.opened.write(b, "")
 	s.mu.Lock()
-	closed := it.closed
+	closed := item.closed
 	s.mu.Unlock()
 	if closed.happened() {
 		b.WriteString("\n")

@@ -20,43 +20,43 @@ import (
 )
 
 const (
-	// depth is how many calls of a stack are kept, the innermost ones. Each costs 8 bytes
-	// for each different stack.
+	// depth is how many calls of a stack are kept, the innermost ones. Each takes 8 bytes of each different
+	// stack.
 	depth = 32
 
-	// mostStacks is how many different stacks are remembered, 4 MiB of them. At the limit
-	// all are forgotten; events keep the stacks that they refer to.
+	// mostStacks is how many different stacks are remembered, which take 4 MiB. At the limit all are
+	// forgotten. Events keep the stacks that they refer to.
 	mostStacks = 1 << 14
 
 	// mostFrames is how many calls of a stack a text shows.
 	mostFrames = 10
 )
 
-// stack is the calls that led to an event, the innermost first.
+// stack has the calls that led to an event, the innermost first.
 type stack [depth]uintptr
 
 var stacks struct {
-	mu  sync.Mutex
-	met map[stack]*stack
+	mu    sync.Mutex
+	known map[stack]*stack
 }
 
-// callers returns the stack above its caller's caller: above the exported function of
-// this package that was called.
+// callers returns the stack of the call to this package: it begins with the caller of the exported function
+// that called callers.
 func callers() *stack {
 	const skip = 3 // runtime.Callers, callers and its caller
 	var s stack
 	runtime.Callers(skip, s[:])
 	stacks.mu.Lock()
 	defer stacks.mu.Unlock()
-	if met := stacks.met[s]; met != nil {
-		return met
+	if known := stacks.known[s]; known != nil {
+		return known
 	}
-	if stacks.met == nil || len(stacks.met) >= mostStacks {
-		stacks.met = make(map[stack]*stack)
+	if stacks.known == nil || len(stacks.known) >= mostStacks {
+		stacks.known = make(map[stack]*stack)
 	}
-	met := s
-	stacks.met[s] = &met
-	return &met
+	kept := s
+	stacks.known[s] = &kept
+	return &kept
 }
 
 // Caller returns the stack of the call, each line after a newline and a tab.
@@ -66,9 +66,8 @@ func Caller() string {
 	return b.String()
 }
 
-// write appends the stack in the runtime's format, each line after a newline and indent.
-// Of the calls inside the product it shows only the outermost: the method that its user
-// called. A pin that is traced goes through package epoch and back.
+// write appends the stack in the runtime's format. Each line begins with indent. Of the calls inside the product
+// it shows only the outermost: the method that its user called.
 func (s *stack) write(b *strings.Builder, indent string) {
 	calls := s.calls()
 	for len(calls) > 1 && ours(calls[1].File) {
@@ -90,40 +89,40 @@ func (s *stack) calls() (calls []runtime.Frame) {
 		n = depth
 	}
 	frames := runtime.CallersFrames(s[:n])
-	for more := n > 0; more; {
+	for ok := n > 0; ok; {
 		var f runtime.Frame
-		if f, more = frames.Next(); !strings.HasPrefix(f.Function, "runtime.") {
+		if f, ok = frames.Next(); !strings.HasPrefix(f.Function, "runtime.") {
 			calls = append(calls, f)
 		}
 	}
 	return calls
 }
 
-// home is the folder of the module, with a slash, as the compiler noted it.
+// home is the folder of the module, with a slash at its end, as the compiler recorded it.
 var home = func() string {
 	_, file, _, _ := runtime.Caller(0)
 	return strings.TrimSuffix(file, "pool/internal/trace/stack.go")
 }()
 
-// UserSkip returns how many calls lie between its caller, which counts, and the function that called
-// the product: so a profile's stacks begin at the line of the user's code.
+// UserSkip returns how many calls, from its caller on, a stack must skip to begin with the user's code: the
+// function that called the product. So a profile shows lines of the user's.
 func UserSkip() int {
 	var s stack
 	n := runtime.Callers(2, s[:]) // without runtime.Callers and UserSkip
 	frames := runtime.CallersFrames(s[:n])
 	for skip := 0; ; skip++ {
-		f, more := frames.Next()
+		f, ok := frames.Next()
 		if !ours(f.File) {
 			return skip
 		}
-		if !more {
+		if !ok {
 			return 0
 		}
 	}
 }
 
-// ours reports whether a file is part of the product, and no test. The name of a function does not
-// tell: an iterator that is inlined has the name of the function around it.
+// ours reports whether a file is part of the product, and no test. The name of a function would not tell: an
+// inlined iterator has the name of the function around it.
 func ours(file string) bool {
 	file, ok := strings.CutPrefix(file, home)
 	top, _, _ := strings.Cut(file, "/")

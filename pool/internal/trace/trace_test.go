@@ -75,7 +75,7 @@ func TestStacksAreBounded(t *testing.T) {
 		branch(way, 15, func() { s.Close(s.Open("opened", ""), "closed") })
 	}
 	stacks.mu.Lock()
-	n := len(stacks.met)
+	n := len(stacks.known)
 	stacks.mu.Unlock()
 	require.LessOrEqual(t, n, mostStacks)
 	for way := range 100 {

@@ -8,22 +8,21 @@ import (
 	"time"
 )
 
-// User is the goroutine that uses something which one goroutine at a time may use. The zero User
-// is none.
+// User remembers which goroutine uses a thing that one goroutine at a time may use. The zero User has none.
 type User struct {
 	mu        sync.Mutex
-	goroutine string // of the call under way, or empty
-	depth     int    // its calls within calls
+	goroutine string // the one whose call is under way, or empty
+	depth     int    // how many of its calls are under way, one within the other
 	entered   Event
 }
 
 // Enter notes that the caller begins to use the thing. If another goroutine does, Enter notes
 // nothing, and returns a text with the stacks of both.
 func (u *User) Enter() (misuse string) {
-	me, e := goroutine(), Event{"used", time.Now(), callers()}
+	caller, e := goroutine(), Event{"used", time.Now(), callers()}
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if u.depth > 0 && u.goroutine != me {
+	if u.depth > 0 && u.goroutine != caller {
 		var b strings.Builder
 		for _, e := range []Event{u.entered, e} {
 			b.WriteString("\n")
@@ -32,7 +31,7 @@ func (u *User) Enter() (misuse string) {
 		return b.String()
 	}
 	if u.depth++; u.depth == 1 {
-		u.goroutine, u.entered = me, e
+		u.goroutine, u.entered = caller, e
 	}
 	return ""
 }
