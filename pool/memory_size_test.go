@@ -49,18 +49,6 @@ func testSmall[T any](t *testing.T, bytes, heap int64) {
 	}
 }
 
-// What a million values take beside their slots: less than one in 100 bytes for slots of 24 bytes.
-func TestManyValuesTakeLittleMore(t *testing.T) {
-	if testkit.Watched {
-		t.Skip("it is of one goroutine, and records take memory")
-	}
-	p := pool.Must(&pool.Options[[16]byte]{Shards: 1})
-	testkit.Fill(t, p, 1_000_000, func(int) (v [16]byte) { return v })
-	st := p.Stats()
-	require.Less(t, st.Allocated, 1_000_000+1<<16)
-	require.Less(t, st.Bytes, int64(st.Allocated)*24*101/100)
-}
-
 // A pool with a Capacity gets hardly any memory beyond it.
 func TestCapacityBoundsMemory(t *testing.T) {
 	for _, capacity := range []int{1, 2, 5, 64, 65, 100, 1000, 1100, 5000, 70_000} {
@@ -104,7 +92,8 @@ func TestSmallPoolIsSmallOnManyProcessors(t *testing.T) {
 	assert.LessOrEqual(t, p.Stats().Bytes-empty, int64(600))
 }
 
-// A slot costs its value plus 8 bytes, rounded up to 8, plus at most an eighth.
+// A slot costs its value plus 8 bytes, rounded up to 8, and less than a quarter of a byte more. On the Go heap it
+// costs at most an eighth more.
 func TestMemoryOfASlot(t *testing.T) {
 	if testkit.Watched {
 		t.Skip("the race detector needs memory of its own")
@@ -126,7 +115,7 @@ func testMemoryOfASlot[T any](t *testing.T, bytes uint64) {
 	st := p.Stats()
 	slot := int64(unsafe.Sizeof(v)+7)&^7 + 8 // less than bytes where pointers are smaller
 	require.GreaterOrEqual(t, st.Bytes, int64(st.Allocated)*slot)
-	require.LessOrEqual(t, st.Bytes, int64(st.Allocated)*(slot+1))
+	require.LessOrEqual(t, st.Bytes, int64(st.Allocated)*(100*slot+24)/100, "%T", v)
 	require.Less(t, st.Allocated, n*11/10)
 }
 

@@ -240,8 +240,7 @@ func TestReplayAfterManyGuards(t *testing.T) {
 			guards[k].Unpin()
 		}
 		hs := testkit.Fill(t, p, 1000, func(int) *int { return nil })
-		c, err := pool.ReadFrom[*int](bytes.NewReader(snapshotOf(t, p)), &o)
-		require.NoError(t, err)
+		c := mustRead(t, snapshotOf(t, p), &o)
 		for range 20 {
 			for _, h := range hs[:100] {
 				require.True(t, p.Remove(h), "the value should be live")
@@ -270,8 +269,7 @@ func TestRestoredReplayJoinsAsTheOriginal(t *testing.T) {
 		for k := range guards {
 			guards[k].Unpin()
 		}
-		c, err := pool.ReadFrom[uint64](bytes.NewReader(snapshotOf(t, p)), opts)
-		require.NoError(t, err)
+		c := mustRead(t, snapshotOf(t, p), opts)
 		for n := range 400 {
 			h, err := p.Insert(1)
 			other, otherErr := c.Insert(1)
@@ -314,8 +312,7 @@ func TestRestoredReplayPaysAsTheOriginal(t *testing.T) {
 		first.steps(20)
 		first.unpin(len(first.guards))
 		p := first.p
-		c, err := pool.ReadFrom[uint64](bytes.NewReader(snapshotOf(t, p)), &opts)
-		require.NoError(t, err)
+		c := mustRead(t, snapshotOf(t, p), &opts)
 		var logs [2][]pool.Handle[uint64]
 		for k, p := range []*pool.Pool[uint64]{p, c} {
 			next := &paying{T: t, p: p, rnd: rand.New(rand.NewPCG(seed, 1)), hs: slices.Clone(first.hs)}

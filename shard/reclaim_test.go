@@ -343,16 +343,6 @@ func TestSynchronizeEndsBesideLaterResets(t *testing.T) {
 	requireFinished(t, s)
 }
 
-// TestSynchronizeLooksAtItsContext while it has more to reclaim than one call does.
-func TestSynchronizeLooksAtItsContext(t *testing.T) {
-	const n = 2*shard.ReclaimMost + 1
-	ctx, cancel := context.WithCancel(context.Background())
-	r := newRig(t, setup[uint64]{slots: n, reset: func(*uint64) { cancel() }})
-	r.leave(t, r.shards[0], r.fill(t, r.shards[0], n, number)...)
-	require.ErrorIs(t, r.arena.Synchronize(ctx), context.Canceled)
-	require.NoError(t, r.arena.Synchronize(context.Background()))
-}
-
 // TestBatchThatPassesWholeIsAVisit: under FIFO a round passes no more batches than it may visit slots,
 // although none of their slots need be visited.
 func TestBatchThatPassesWholeIsAVisit(t *testing.T) {
