@@ -74,7 +74,7 @@ func (w *world) do(r *interleave.Run, t *interleave.Thread, text string) {
 			a.claim()
 			_, _ = a.recycle()
 			w.ends["a"] = []error{ErrEnded} // for a second Wait
-			h, _ := w.calls.live.Insert(a.w)
+			h, _ := w.calls.outstanding.Insert(a.w)
 			a.w.id.Store(uint64(h))
 			w.known[name] = Call[int]{a.w, uint64(h)}
 		case "failAll":
