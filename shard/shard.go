@@ -33,7 +33,7 @@ type shard struct {
 	// Until then nothing that was used is put into free. What is in it when alloc makes unworn 1 goes
 	// first.
 	//
-	//	writers  takeNeverUsed and refuse, as no such slot was found; alloc, putOff, giveBackQueues; restore, in
+	//	writers  takeNeverUsed and refuse, as no such slot was found; alloc, putOff, giveBack; restore, in
 	//	         a new arena
 	//	readers  pop, refill
 	unworn atom.Uint32

@@ -33,6 +33,7 @@ func oldStage(t *slots.Table) int64 { return oldPage - int64(t.Origins().Latest(
 // trimmer is one Trim under way.
 type trimmer struct {
 	arena *Arena
+	pages *slots.PageTable // those that there were when it chose
 	burner
 	taken
 	found []found // by the number of the page's meta, the first if it has several
@@ -76,7 +77,11 @@ func (a *Arena) trim() int64 {
 }
 
 func newTrimmer(a *Arena) trimmer {
-	return trimmer{arena: a, taken: taken{pages: a.Table.Pages(), fifo: a.FIFO}}
+	t := trimmer{arena: a, pages: a.Table.Pages(), taken: new(queues)}
+	if !a.FIFO {
+		t.taken = &piles{pages: t.pages}
+	}
+	return t
 }
 
 // trim takes what the shards have, gives up pages, and returns how many bytes that frees.
@@ -98,7 +103,7 @@ func (t *trimmer) trim() int64 {
 	t.takeRest(len(list))
 	t.settle()
 	gone, count := t.whole()
-	t.giveBack(list, count)
+	t.giveBack(t, list, count)
 	if count == 0 {
 		return 0
 	}
@@ -124,7 +129,7 @@ func (t *trimmer) choose() bool {
 			rest, busy = rest+m.N, busy+n
 		}
 	}
-	return !t.tooFew(wanted) || !t.fifo && rest > t.pages.Mask+1 && busy < rest/sparse
+	return !t.tooFew(wanted) || t.orders(rest, busy)
 }
 
 // sparse is how many slots pages must have for each that is live, for Trim to put the others in order
@@ -229,10 +234,7 @@ func (t *trimmer) takeRange(s *shard, k int) {
 		// Success makes the slots from there on the caller's. Failure means that an insertion was given
 		// slots.
 		if s.fresh.Cut(lo, hi, uint32(start)) {
-			if t.fifo {
-				k = len(t.queues) - 1 // they were never used
-			}
-			t.addRange(k, uint32(start), int(uint64(hi)-start))
+			t.addRange(t.fresh(k), uint32(start), int(uint64(hi)-start))
 			return
 		}
 	}

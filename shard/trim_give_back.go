@@ -19,101 +19,114 @@ import "coatcheck/shard/slots"
 // that was taken before it from the same unit. So a Trim of a million slots takes 0.55 times as long as one that
 // restores the old order, and the next ones, which follow the table, a tenth (BenchmarkTrim).
 
-// taken is what a trimmer has taken, until it is given back or its page is given up.
-type taken struct {
-	pages *slots.PageTable // those that there were when the trimmer chose
-	fifo  bool
+// taken is what a trimmer has taken, until it is given back or its page is given up: queues, or else piles.
+type taken interface {
+	// init makes room for what is taken from so many shards, and from the table.
+	init(shards int)
 
-	queues []slots.Chain // under FIFO: by shard; the last has what was in a range, or not handed out by the table
+	// orders reports whether an order is worth it for pages of so many slots, of which some are busy.
+	orders(total, busy uint32) bool
 
-	piles  []slots.Chain // without FIFO: by unit
-	others slots.Chain   // without FIFO: of pages that were added since
-	shares []int         // without FIFO: how many slots came from each shard; the last is for the table
+	// link returns the index to which slot i, whose word is word, links when it is put.
+	link(i uint32, word uint64) uint32
+
+	// put puts slot i, which came from the k-th shard, and whose word has that link.
+	put(k int, slot *slots.Hook, i uint32, word uint64)
+
+	// fresh returns as which shard's slots count those that came from the range of the k-th.
+	fresh(k int) int
+
+	// giveBack gives back what stays to the shards of a list, if t gives up pages of so many slots.
+	giveBack(t *trimmer, list shards, count uint32)
 }
 
-// init makes room for what is taken from so many shards, and from the table.
-func (t *taken) init(shards int) {
-	if t.fifo {
-		t.queues = make([]slots.Chain, shards+1)
-	} else {
-		t.piles = make([]slots.Chain, t.pages.Units())
-		t.shares = make([]int, shards+1)
-	}
-}
+// queues are for FIFO, by shard. The last one has what was in a range, or not handed out by the table.
+type queues []slots.Chain
 
-// pile returns the pile for slot i.
-func (t *taken) pile(i uint32) *slots.Chain {
-	if i >= t.pages.Limit {
-		return &t.others
-	}
-	return &t.piles[i>>(t.pages.Shift&31)]
-}
+func (q *queues) init(shards int) { *q = make(queues, shards+1) }
 
-// link returns the index to which slot i, whose word is word, links when it is put: mostly a queue's
-// links are right already.
-func (t *taken) link(i uint32, word uint64) uint32 {
-	if t.fifo {
-		return slots.Low(word)
-	}
-	return t.pile(i).Top()
-}
+// orders reports false: queues have an order.
+func (q *queues) orders(total, busy uint32) bool { return false }
 
-// put puts slot i, which came from the k-th shard, and whose word has that link.
-func (t *taken) put(k int, slot *slots.Hook, i uint32, word uint64) {
-	if t.fifo {
-		t.queues[k].Append(slot, i, word)
-		return
-	}
-	t.pile(i).NoteFirst(slot, i, word)
-	t.shares[k]++
-}
+// link returns the link that there is, which is mostly right already.
+func (q *queues) link(i uint32, word uint64) uint32 { return slots.Low(word) }
 
-// giveBack gives back what stays to the shards of a list, if pages of so many slots go.
-func (t *trimmer) giveBack(list shards, count uint32) {
-	if t.fifo {
-		if count > 0 {
-			t.drop(count)
-		}
-		t.giveBackQueues(list)
-		return
-	}
-	for k, c := range t.deal(list) {
-		if c.N > 0 {
-			c.Link(slots.None)
-			list[k].free.Splice(&c) // all lists were taken, and none was filled since (I9)
-		}
-	}
-}
+func (q *queues) put(k int, slot *slots.Hook, i uint32, word uint64) { (*q)[k].Append(slot, i, word) }
 
-// giveBackQueues is giveBack under FIFO. Slots that were never used go to the first freelist. The others are
-// ready, and get into a freelist when there are none of these, and the arena may have no more.
-func (t *trimmer) giveBackQueues(list shards) {
-	if unused := &t.queues[len(list)]; unused.N > 0 {
+func (q *queues) fresh(int) int { return len(*q) - 1 }
+
+// giveBack gives slots that were never used to the first freelist. The others are ready, and get into a freelist
+// when there are none of these, and the arena may have no more.
+func (q *queues) giveBack(t *trimmer, list shards, count uint32) {
+	if count > 0 {
+		q.drop(t, count)
+	}
+	if unused := &(*q)[len(list)]; unused.N > 0 {
 		unused.Link(slots.None)
 		list[0].free.Splice(unused)
 		list[0].unworn.Store(1)
 	}
 	for k, s := range list {
-		s.put(&t.queues[k])
+		s.put(&(*q)[k])
 	}
 }
 
 // drop drops the slots of pages that go from the queues, of which there are so many. The others keep
 // their order. If there are none, no slot need be visited: each visit may be a cache miss.
-func (t *trimmer) drop(count uint32) {
+func (q queues) drop(t *trimmer, count uint32) {
 	total := uint32(0)
-	for k := range t.queues {
-		total += t.queues[k].N
+	for k := range q {
+		total += q[k].N
 	}
-	for k := range t.queues {
+	for k := range q {
 		var stay slots.Chain
-		for c := &t.queues[k]; total > count && c.N > 0; {
+		for c := &q[k]; total > count && c.N > 0; {
 			slot, i, word := c.TakeFirst(&t.arena.Table)
 			if f := t.page(i); f == nil || !f.gone {
 				stay.Append(slot, i, word)
 			}
 		}
-		t.queues[k] = stay
+		q[k] = stay
+	}
+}
+
+// piles are for stacks.
+type piles struct {
+	pages  *slots.PageTable // those that there were when the trimmer chose
+	units  []slots.Chain    // by unit
+	others slots.Chain      // of pages that were added since
+	shares []int            // how many slots came from each shard; the last is for the table
+}
+
+func (p *piles) init(shards int) {
+	p.units, p.shares = make([]slots.Chain, p.pages.Units()), make([]int, shards+1)
+}
+
+func (p *piles) orders(total, busy uint32) bool { return total > p.pages.Mask+1 && busy < total/sparse }
+
+// pile returns the pile for slot i.
+func (p *piles) pile(i uint32) *slots.Chain {
+	if i >= p.pages.Limit {
+		return &p.others
+	}
+	return &p.units[i>>(p.pages.Shift&31)]
+}
+
+func (p *piles) link(i uint32, word uint64) uint32 { return p.pile(i).Top() }
+
+func (p *piles) put(k int, slot *slots.Hook, i uint32, word uint64) {
+	p.pile(i).NoteFirst(slot, i, word)
+	p.shares[k]++
+}
+
+func (p *piles) fresh(k int) int { return k }
+
+func (p *piles) giveBack(t *trimmer, list shards, count uint32) {
+	for k, c := range p.deal(t, list) {
+		if c.N > 0 {
+			c.Link(slots.None)
+			list[k].free.Splice(&c) // all lists were taken, and none was filled since (I9)
+		}
 	}
 }
 
@@ -122,26 +135,26 @@ func (t *trimmer) drop(count uint32) {
 //
 // The wrong version puts the slots of each shard in order by itself. A shard with few slots in the
 // first pages then goes on in its own: four shards kept 65,536 slots for 1,000 values.
-func (t *trimmer) deal(list shards) (stays []slots.Chain) {
+func (p *piles) deal(t *trimmer, list shards) (stays []slots.Chain) {
 	stays = make([]slots.Chain, len(list))
-	t.shares[0] += t.shares[len(list)]
-	stays[0], t.others = t.others, slots.Chain{}
+	p.shares[0] += p.shares[len(list)]
+	stays[0], p.others = p.others, slots.Chain{}
 	turn := 0
-	for p := range t.piles {
-		pile, first := &t.piles[p], uint32(p)<<(t.pages.Shift&31)
+	for u := range p.units {
+		pile, first := &p.units[u], uint32(u)<<(p.pages.Shift&31)
 		if f := t.page(first); pile.N == 0 || f != nil && f.gone {
 			continue
 		}
 		for k := range list {
-			if next := (turn + k) % len(list); t.shares[next] > 0 {
+			if next := (turn + k) % len(list); p.shares[next] > 0 {
 				turn = next
 				break
 			}
 		}
-		t.shares[turn] -= int(pile.N)
+		p.shares[turn] -= int(pile.N)
 		stays[turn].Concat(pile)
 		if len(list) > 1 {
-			list[turn].setHome(first, first+min(t.pages.Mask+1, t.pages.Limit-first))
+			list[turn].setHome(first, first+min(p.pages.Mask+1, p.pages.Limit-first))
 		}
 		turn++
 	}
