@@ -163,7 +163,7 @@ func (b *backlog) step(oldest uint64) *slots.Chain {
 // stepped notes that n slots were taken out of what step returned.
 func (b *backlog) stepped(n uint32) {
 	b.waits -= n
-	if b.waiting.Entry(0).Body.N == 0 {
+	if b.waiting.Oldest().Body.N == 0 {
 		b.waiting.RemoveFirst()
 	}
 }
@@ -175,7 +175,7 @@ func (b *backlog) stepRun(most uint32) (run slots.Stamped[batch]) {
 	if len(b.runs) >= runsMost {
 		return run
 	}
-	first := b.waiting.Entry(0)
+	first := b.waiting.Oldest()
 	run = *first
 	run.Body.Chain = slots.Chain{}
 	for run.Body.N < most && first.Body.N > 0 {

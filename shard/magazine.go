@@ -250,23 +250,6 @@ func (m *Magazine) Remove(h uint64) bool {
 	return m.removeSlow(h)
 }
 
-// restamp takes the stamp of the slot that came into the bag last. If that is greater than
-// those before, these are sealed: they need not wait as long. Without stampPerSlot there is nothing to do, until
-// the epoch is another one.
-//
-//go:noinline
-func (m *Magazine) restamp() {
-	if !m.stampPerSlot {
-		m.stamp = m.clock.Epoch()
-		return
-	}
-	stamp := m.clock.Stamp()
-	if last := m.used - 1; m.open < last {
-		m.sealTo(last, m.stamp)
-	}
-	m.stamp = stamp
-}
-
 // passOn takes the slot that came into the bag last, as h, out of it. It calls OnRemove, if there is one, and
 // then keeps the slot. Else it sends the slot to limbo, because it has no life left, or may skip some.
 //

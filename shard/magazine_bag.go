@@ -56,6 +56,23 @@ func (m *Magazine) seal() {
 	m.sealTo(m.used, stamp)
 }
 
+// restamp takes the stamp of the slot that came into the bag last. If that is greater than
+// those before, these are sealed: they need not wait as long. Without stampPerSlot there is nothing to do, until
+// the epoch is another one.
+//
+//go:noinline
+func (m *Magazine) restamp() {
+	if !m.stampPerSlot {
+		m.stamp = m.clock.Epoch()
+		return
+	}
+	stamp := m.clock.Stamp()
+	if last := m.used - 1; m.open < last {
+		m.sealTo(last, m.stamp)
+	}
+	m.stamp = stamp
+}
+
 // sealTo seals the open part up to end.
 func (m *Magazine) sealTo(end int, stamp uint64) {
 	m.frontier.Pay((end - m.open) * cellsPaidInBag)

@@ -38,7 +38,7 @@ func (r *ready) refill(free *slots.Stack) bool {
 // keepWhole makes c, which ends with None, ready, if it is worth that: it is long, and there are not too
 // many. It reports whether it did.
 func (r *ready) keepWhole(c *slots.Chain) bool {
-	if c.N < spliceLeast || len(r.chains) >= readyMost {
+	if c.N < spliceLeast || r.full() {
 		return false
 	}
 	r.chains = append(r.chains, *c)
