@@ -1,7 +1,6 @@
 package pool
 
 import (
-	"math/rand/v2"
 
 	"coatcheck/internal/atom"
 	"coatcheck/shard"
@@ -40,7 +39,7 @@ type core struct {
 // build completes a zero core after pl.
 func (c *core) build(pl *plan) {
 	if pl.origin == 0 {
-		pl.origin = slots.DrawOrigin(rand.Uint32())
+		pl.origin = slots.DrawOrigin(pl.random())
 	}
 	c.frame(pl)
 	c.arena.Preallocate()

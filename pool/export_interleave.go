@@ -37,7 +37,7 @@ func NewApart[T any](opts *Options[T], sizes slots.PageSizes, offset uint32) (*P
 	if err != nil {
 		return nil, err
 	}
-	pl.pages, pl.origin = sizes, slots.DrawOrigin(offset)
+	pl.pages, pl.random = sizes, func() uint32 { return offset }
 	p := new(Pool[T])
 	p.build(pl)
 	return p, nil
@@ -67,13 +67,13 @@ func CloneTiny[T any](p *Pool[T], opts *Options[T], copy func(dst, src *T), shif
 	return CloneSized(p, opts, copy, slots.PageSizes{Unit: shift / 2, Page: shift, Most: shift + 2})
 }
 
-// CloneSized is Clone with pages of the given sizes.
+// CloneSized is Clone with pages of the given sizes. In each run of a program its slots skip equally many lives.
 func CloneSized[T any](p *Pool[T], opts *Options[T], copy func(dst, src *T), sizes slots.PageSizes) (*Pool[T], error) {
 	pl, err := opts.plan()
 	if err != nil {
 		return nil, err
 	}
-	pl.pages = sizes
+	pl.pages, pl.random = sizes, func() uint32 { return 5 }
 	q := new(Pool[T])
 	if err := q.clone(&p.core, pl, copierOf(copy)); err != nil {
 		return nil, err

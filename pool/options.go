@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"reflect"
 	"runtime"
 
@@ -132,6 +133,7 @@ type plan struct {
 	events shard.Events
 	slots  uint64 // the greatest number that there may ever be
 	pages  slots.PageSizes
+	random func() uint32 // draws a number
 }
 
 // plan returns the plan of a pool of T, or an error if an option is invalid.
@@ -150,6 +152,7 @@ func (o *Options[T]) plan() (*plan, error) {
 		traceGuards: o.TraceGuards,
 		value:       reflect.TypeFor[T](),
 		name:        nameOf[T],
+		random:      rand.Uint32,
 	}
 	pl.layout = slots.LayoutOf(pointers.In(pl.value), o.Reset)
 	pl.events = shard.Events{OnInsert: event(o.OnInsert), OnRemove: event(o.OnRemove)}

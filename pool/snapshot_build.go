@@ -2,7 +2,6 @@ package pool
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 
 	"coatcheck/shard"
@@ -31,7 +30,7 @@ func (b *builder) begin(origin, fresh uint32) error {
 	pl := b.plan
 	switch {
 	case pl.origin == 0:
-		b.jump = newLine(origin, fresh)
+		b.jump = newLine(origin, fresh, pl.random())
 	case origin%2 == 0:
 		return fmt.Errorf("pool: Options.Origin is %d; the original drew the generations at which it began", pl.origin)
 	case pl.origin != origin:
@@ -44,16 +43,16 @@ func (b *builder) begin(origin, fresh uint32) error {
 	return nil
 }
 
-// newLine draws how many lives all slots of a restored pool skip. One number serves all of them:
+// newLine makes of a number that was drawn how many lives all slots of a restored pool skip. One number serves all of them:
 // slots that were never used need one anyhow. The more lives are left, the more numbers there are
 // to draw from, so that two pools from one snapshot hardly draw neighbours. No slot loses more than
 // 1/500 of its lives, and a pool can be restored some 6,000 times.
-func newLine(origin, fresh uint32) uint32 {
+func newLine(origin, fresh, number uint32) uint32 {
 	o := slots.OriginsOf(origin)
 	lives, left := o.LastStage()/2+1, (o.LastStage()-fresh)/2+1 // of the slot that has the fewest
 	maximum := min(max(2*shard.LeastSkip, left/1024), lives/shard.SkipShare)
 	minimum := min(shard.LeastSkip, maximum)
-	return minimum + rand.Uint32N(maximum-minimum+1)
+	return minimum + number%(maximum-minimum+1)
 }
 
 // see counts slots that are new.
