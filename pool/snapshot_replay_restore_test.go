@@ -227,33 +227,6 @@ func requireConserved[T any](t *testing.T, p, c *pool.Pool[T]) {
 	require.Equal(t, []int{a.Live, a.Free, a.Limbo, a.Exhausted}, []int{b.Live, b.Free, b.Limbo, b.Exhausted})
 }
 
-// The cells of a thousand guards that have gone decide nothing, since a copy does not have them.
-func TestReplayAfterManyGuards(t *testing.T) {
-	for _, o := range []pool.Options[*int]{{}, {Capacity: 5000}} {
-		o.Origin, o.Shards = 1, 1
-		p := pool.Must(&o)
-		guards := make([]pool.Guard[*int], 1000)
-		for k := range guards {
-			guards[k] = p.Pin()
-		}
-		for k := range guards {
-			guards[k].Unpin()
-		}
-		hs := testkit.Fill(t, p, 1000, func(int) *int { return nil })
-		c := mustRead(t, snapshotOf(t, p), &o)
-		for range 20 {
-			for _, h := range hs[:100] {
-				require.True(t, p.Remove(h), "the value should be live")
-				require.True(t, c.Remove(h), "the value should be live")
-			}
-			for k := range hs[:100] {
-				hs[k] = testkit.MustInsert(t, p, nil)
-				require.Equal(t, hs[k], testkit.MustInsert(t, c, nil))
-			}
-		}
-	}
-}
-
 // TestRestoredReplayJoinsAsTheOriginal: where batches of many stamps wait behind a guard, a copy joins
 // them when the original does, and so issues the same handles.
 func TestRestoredReplayJoinsAsTheOriginal(t *testing.T) {
