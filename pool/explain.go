@@ -9,6 +9,9 @@ import (
 	"coatcheck/shard/slots"
 )
 
+// Texts for people: what a handle is, and what is open in a pool. They go by the words of slots. With the tag
+// coatcheck_debug they also have who did what, and when (debug_on.go).
+
 // Explain describes in a text for people whether h is live, stale, or was never issued by this
 // pool. With the build tag coatcheck_debug, it has the stacks and times of its insertion and
 // removal.

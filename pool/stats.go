@@ -9,6 +9,8 @@ import (
 	"unsafe"
 )
 
+// The figures of a pool, as a struct, as a text and for log/slog. Package shard counts them (counts.go).
+
 // Stats describes a pool at a moment. If other goroutines use the pool meanwhile, its figures may
 // belong to slightly different moments, but those of slots are together at most Allocated.
 type Stats struct {

@@ -8,6 +8,9 @@ import (
 	"coatcheck/shard/slots"
 )
 
+// What waits in a backlog waits in batches, in the order of their stamps. This file decides which slots are in one
+// batch. backlog.go says how slots come into them, and reclaim.go how they leave.
+
 // batch has slots that pass together. Its stamp is at least that of each slot.
 type batch struct {
 	slots.Chain

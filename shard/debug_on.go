@@ -7,6 +7,9 @@ import (
 	"coatcheck/shard/slots"
 )
 
+// With the tag coatcheck_debug, slots are reclaimed as soon as they can be, and then kept from reuse for a while.
+// So more of the writes that come too late meet a vacant slot, where they are found.
+
 // quarantineMost is how many reclaimed slots the quarantine keeps. A slot is used again when so many have been
 // reclaimed after it.
 const quarantineMost = 1024

@@ -5,6 +5,10 @@ import (
 	"coatcheck/shard/slots"
 )
 
+// How many values were ever inserted is told from the generations of slots, so no insertion counts anything. That
+// is too much by the lives that were burnt, and never began. They are counted here, where lives are burnt, and
+// Stats never returns less than before.
+
 // burner burns lives of vacant slots. It counts them as unborn before the words show them (slots/lives.go),
 // burnAhead at a time, so that a call that burns many counts seldom. settle takes off what was counted in
 // excess.

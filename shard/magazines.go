@@ -5,6 +5,9 @@ import (
 	"coatcheck/shard/slots"
 )
 
+// What an arena knows of its magazines: how one begins and ends, and the list by which Trim and the counts reach
+// them all. magazine.go says what a magazine does meanwhile.
+
 // NewMagazine returns an empty magazine.
 func (a *Arena) NewMagazine() *Magazine {
 	m := &Magazine{

@@ -11,6 +11,10 @@ import (
 	"coatcheck/shard/slots"
 )
 
+// An insertion that finds no slot without locks comes here for its last look. One goroutine at a time takes the
+// locks of all shards, so that no slot moves meanwhile. It takes a slot, or finds that the arena needs a page, or
+// says why there is no slot. The other insertions that wait for the locks share what it finds.
+
 // Reasons to refuse a claim; package pool documents them.
 var (
 	ErrFull      = errors.New("pool: full")

@@ -2,6 +2,8 @@ package cgohandle
 
 import "coatcheck/pool"
 
+// How a handle fits into a uintptr, which may have 32 bits.
+
 // wide says that a uintptr carries a pool's handle whole.
 const wide = ^uintptr(0)>>32 != 0
 

@@ -2,6 +2,8 @@ package table
 
 import "iter"
 
+// What finds a record by its key or its row, and reads it or overwrites it.
+
 // hasRow reports whether there is a record at i.
 func (t *Table[K, R]) hasRow(i Index) bool { return uint(i) < uint(t.rows.n) }
 

@@ -7,6 +7,8 @@ import (
 	"coatcheck/pool"
 )
 
+// A table by handles finds a row by the slot of a handle, without hashing. Other tables have a map (hashed.go).
+
 // slotsPerPage is how many slots a page of the index has: pageBytes of occupants.
 const slotsPerPage = 512
 

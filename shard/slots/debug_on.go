@@ -12,6 +12,9 @@ import (
 	"coatcheck/internal/pointers"
 )
 
+// With the tag coatcheck_debug, each vacant value is filled with a pattern, or hashed if there is a Reset, and its
+// slot gets a mark. If the value differs later, something wrote to it after its removal.
+
 // Poisons reports whether a slot that is ready for its next life gets a mark, so that a write through a pointer that
 // was kept for too long is found. DESIGN.md has the whole under "Debug build".
 const Poisons = true

@@ -6,9 +6,6 @@ import (
 	"coatcheck/internal/atom"
 )
 
-// EmptyList is the head of a list without slots.
-const EmptyList = uint64(None)
-
 // The freelist is Treiber's stack of vacant slots, linked through their words. The head has
 // the top's generation and index.
 //
@@ -28,6 +25,9 @@ const EmptyList = uint64(None)
 // Under FIFO the list is filled only when it is empty, with slots in the order of their
 // removal. So a stack serves as a queue. It stays empty until all slots have been used (unworn), so
 // that Insert need not ask.
+
+// EmptyList is the head of a list without slots.
+const EmptyList = uint64(None)
 
 // Stack is a freelist: the generation and index of its top slot, or None.
 //

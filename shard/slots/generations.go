@@ -6,6 +6,9 @@ import (
 	"coatcheck/internal/cost"
 )
 
+// What is read of all slots, one after the other, for snapshots and figures: in which life each is, and what memory
+// they take. stage says how far a slot has come since its first generation (origins.go).
+
 // Stages stores in dst the stages of the slots from index first on, up to the end of
 // first's page. It returns how many these are: the same in every table, since WriteTo looks at the
 // same runs twice, and a page may go in between. A slot that never went live counts as vacant

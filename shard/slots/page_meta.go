@@ -6,6 +6,9 @@ import (
 	"coatcheck/internal/atom"
 )
 
+// What belongs to a page and lies apart from its slots, because look-ups do not need it: where the page begins, the
+// homes and stamps of its slots, and the counts of Refs. So a slot is its word and its value.
+
 // PageMeta has what belongs to a page and lies apart from its slots.
 type PageMeta struct {
 	page      unsafe.Pointer // its slots, or the stub: Array does not keep them (page_table.go)

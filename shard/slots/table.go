@@ -6,6 +6,9 @@ import (
 	"coatcheck/internal/atom"
 )
 
+// The owner of a pool's pages. It adds pages, and hands out slots that were never used, by one atomic word.
+// Look-ups do not come here: they load the newest PageTable (page_table.go).
+
 // Table owns the pages of one pool and hands out slots that were never used.
 type Table struct {
 	// Current is the newest table of pages.

@@ -8,6 +8,8 @@ import (
 	"unsafe"
 )
 
+// How values are read that were written by their parts (parts.go). The input may be hostile: see partsDecoder.
+
 var (
 	errFlag  = errors.New("a pointer is marked neither nil nor set")
 	errFill  = errors.New("the length of a map is not filled up")

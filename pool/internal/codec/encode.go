@@ -12,6 +12,8 @@ import (
 	"coatcheck/shard/slots"
 )
 
+// How values are written by their parts (parts.go), and what both directions share: the bases of handles.
+
 var (
 	errDeep = fmt.Errorf("it is nested deeper than %d pointers, slices and maps, or leads back to itself", maxDepth)
 

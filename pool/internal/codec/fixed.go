@@ -7,6 +7,8 @@ import (
 	"unsafe"
 )
 
+// Types whose values all have encodings of one length: numbers, bools, and the arrays and structs of them.
+
 // order is the order of bytes in snapshots.
 var order = binary.LittleEndian
 

@@ -8,6 +8,8 @@ import (
 	"runtime"
 )
 
+// Which types encode themselves, and which only seem to because a field promotes its methods.
+
 var (
 	marshaler   = reflect.TypeFor[encoding.BinaryMarshaler]()
 	unmarshaler = reflect.TypeFor[encoding.BinaryUnmarshaler]()

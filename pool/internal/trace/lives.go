@@ -7,6 +7,8 @@ import (
 	"time"
 )
 
+// Who began and who ended the last lives of each slot.
+
 // Kept is how many lives of each slot are remembered: the last ones. A life costs about a
 // hundred bytes.
 const Kept = 4

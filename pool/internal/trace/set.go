@@ -11,6 +11,8 @@ import (
 	"time"
 )
 
+// Which items are open, such as guards, and who opened them; and the last few that were dropped.
+
 const (
 	// mostDropped is how many dropped items a set remembers.
 	mostDropped = 16
