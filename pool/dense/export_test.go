@@ -8,6 +8,9 @@ import (
 	"coatcheck/pool/internal/handle"
 )
 
+// Alone lists the methods that must have the Store to themselves.
+const Alone = alone
+
 // NewTiny is New with first chunks of two, so that small tests cross every boundary.
 func NewTiny[T any](opts *Options[T]) (*Store[T], error) { return NewShort(opts, pool.MaxCapacity) }
 

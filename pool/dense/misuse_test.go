@@ -6,6 +6,9 @@ import (
 	"encoding/json"
 	"io"
 	"iter"
+	"os"
+	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -52,6 +55,41 @@ func looks(s *dense.Store[int], h pool.Handle[int]) map[string]func() {
 	}
 }
 
+// TestMethodsAreChangesOrLooks: the tests below call each method, but String, which may be called at any time.
+func TestMethodsAreChangesOrLooks(t *testing.T) {
+	s := tiny[int](t, nil)
+	all, reads := changes(s, 0), looks(s, 0)
+	for i := range reflect.TypeOf(s).NumMethod() {
+		name := reflect.TypeOf(s).Method(i).Name
+		if (all[name] == nil) == (reads[name] == nil) && name != "String" {
+			t.Errorf("%s belongs in changes or in looks", name)
+		}
+	}
+}
+
+// TestAloneIsNamed: a change that must have the Store to itself ends a loop around it. The texts of panics
+// name these, and so does the comment of Store.
+func TestAloneIsNamed(t *testing.T) {
+	named := map[string]bool{}
+	for _, name := range strings.Fields(strings.NewReplacer(",", "", " or ", " ").Replace(dense.Alone)) {
+		named[name] = true
+	}
+	for name := range changes(nil, 0) {
+		s := tiny[int](t, nil)
+		h := fill(t, s, 1)[0]
+		v := testkit.Recovered(func() {
+			for range s.All() {
+				changes(s, h)[name]()
+			}
+		})
+		require.Equal(t, named[name], v != nil, "%s has the Store to itself: %v; it is in alone: %v", name, v != nil, named[name])
+	}
+	source, err := os.ReadFile("store.go")
+	require.NoError(t, err)
+	require.Contains(t, strings.ReplaceAll(string(source), "\n// ", " "),
+		strings.Replace(dense.Alone, " or ", " and ", 1)+" must each have the Store to themselves", "the comment of Store")
+}
+
 func TestZeroStorePanics(t *testing.T) {
 	for _, calls := range []map[string]func(){changes(new(dense.Store[int]), 0), looks(new(dense.Store[int]), 0)} {
 		for name, call := range calls {
@@ -93,7 +131,7 @@ func TestNothingChangesDuringRefresh(t *testing.T) {
 			}
 			require.Equal(t, dense.Dead, s.State(hs[2]))
 			for name, call := range changes(s, hs[5]) {
-				want := []string{"dense: " + name + " during Refresh, Clear, Clone, CreateAt, Grow, SortFunc, Trim, WriteTo or OnMove", "functions"}
+				want := []string{"dense: " + name + " during " + dense.Alone, "functions"}
 				testkit.RequirePanicText(t, call, want...) // calls it on another goroutine
 				require.Contains(t, testkit.Recovered(call), want[0])
 			}
@@ -121,7 +159,7 @@ func TestLookThatOutlivesOnDestroyPanics(t *testing.T) {
 	}})
 	s.Kill(fill(t, s, 3)[1])
 	s.Refresh()
-	testkit.RequirePanicText(t, func() { next() }, "dense: Refresh, Clear, Clone, CreateAt, Grow, SortFunc, Trim, WriteTo or OnMove was called during All")
+	testkit.RequirePanicText(t, func() { next() }, "dense: "+dense.Alone+" was called during All")
 }
 
 // TestRefreshInALoopPanics: the loop detects it at its next step or at its end.
@@ -136,7 +174,7 @@ func TestRefreshInALoopPanics(t *testing.T) {
 					break
 				}
 			}
-		}, "dense: Refresh, Clear, Clone, CreateAt, Grow, SortFunc, Trim, WriteTo or OnMove was called during All")
+		}, "dense: "+dense.Alone+" was called during All")
 		require.NoError(t, dense.Check(s))
 	}
 }

@@ -13,8 +13,8 @@ import (
 // Store keeps values of type T contiguous and names each by a handle.
 //
 // Refresh, Clear, Clone, CreateAt, Grow, SortFunc, Trim, WriteTo and OnMove must each have the Store to
-// themselves. Any number of goroutines may call all other methods at once. A call that overlaps one
-// of those nine panics.
+// themselves. Any number of goroutines may call all other methods at once. A call panics if it
+// overlaps one of the former.
 //
 // [New] and [Must] return a Store; the zero Store panics. Do not copy it. It needs no Close.
 type Store[T any] struct {

@@ -49,7 +49,7 @@ func TestNewRefuses(t *testing.T) {
 	}))
 }
 
-// everyChange changes a table, or looks a key up.
+// everyChange changes a table, each in another way. While a function of the user's runs, each panics.
 var everyChange = []func(*table.Table[int, pair]){
 	func(tb *table.Table[int, pair]) { tb.Add(100, pair{}) },
 	func(tb *table.Table[int, pair]) { tb.AddBatch([]int{100}, []pair{{}}) },
