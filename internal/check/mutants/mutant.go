@@ -37,7 +37,7 @@ type mutant struct {
 var fates = []kind{interleave.Livelock, interleave.Deadlock, interleave.Panicked}
 
 // grounds are the reasons to keep a patch. docs/checks.md explains them.
-var grounds = []string{"naive rule", "two places", "late stores", "once found", "judge"}
+var grounds = []string{"naive rule", "two places", "late stores", "once found", "judge", "no slip"}
 
 // hunk is one change of a file: the lines old must occur in it exactly once.
 type hunk struct {
@@ -124,6 +124,9 @@ func (m *mutant) parse(text string) error {
 	}
 	if m.name == "" || m.attacks == nil || m.killer.name == "" || m.hunks == nil || m.ends != "" && !slices.Contains(fates, m.ends) {
 		return fmt.Errorf("want a name, attacks, killed by, perhaps ends with one of %q, and hunks", fates)
+	}
+	if !slices.Contains(grounds, m.kept) {
+		return fmt.Errorf("want kept with one of %q: a slip stands for any other mutant", grounds)
 	}
 	return nil
 }

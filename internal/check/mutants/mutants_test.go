@@ -160,6 +160,7 @@ func TestPatchesFitOnce(t *testing.T) {
 		{strings.Replace(header, "b/x.go", "b/y.go", 1) + "@@ @@\n-//one\n", "no such file"},
 		{strings.Replace(header, "attacks", "atacks", 1), `a line "atacks: L1, row 2"`},
 		{strings.Replace(header, "panic", "grief", 1) + "@@ @@\n-//one\n", "perhaps ends"},
+		{strings.Replace(header, "naive rule", "old", 1) + "@@ @@\n-//one\n", "a slip stands for any other"},
 	} {
 		var m mutant
 		err := m.parse(p.text)
