@@ -210,7 +210,7 @@ func TestCollectorDoesNotChangeAReplay(t *testing.T) {
 						requireSame(t, want, runReplay(t, o, seed, calls, collect), how, seed)
 					}
 					same("values that are let go at drawn moments", func(p *pool.Pool[*int]) {
-						if rnd.IntN(3) == 0 {
+						if o.Reset == nil && rnd.IntN(3) == 0 { // or the collector lets go of nothing
 							pool.ClearExpired(p)
 						}
 					})
