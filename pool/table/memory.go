@@ -200,22 +200,24 @@ func (p *plan) load(i Index, r unsafe.Pointer) {
 	loadAll[string](p.lists[byString], i, r)
 	loadAll[unsafe.Pointer](p.lists[byPointer], i, r)
 	if p.rare {
-		p.loadRare(i, r)
+		p.copyRare(i, r, false)
 	}
 }
 
-// loadRare is load for the other columns.
-func (p *plan) loadRare(i Index, r unsafe.Pointer) {
-	loadAll[uint16](p.lists[by2], i, r)
-	loadAll[[]byte](p.lists[bySlice], i, r)
-	loadAll[any](p.lists[byInterface], i, r)
-	for _, kind := range [...]copyKind{byBytes, byPieces} {
+// copyRare copies the columns of rare kinds: from r to record i if store is true, or else from there to r.
+func (p *plan) copyRare(i Index, r unsafe.Pointer, store bool) {
+	for _, kind := range [...]copyKind{by2, byBytes, bySlice, byInterface, byPieces} {
 		for s := p.lists[kind]; s != nil; s = s.next {
-			s.typ.copy(unsafe.Add(r, s.offset), s.typ.address(s.base, i))
+			dst, src := unsafe.Add(r, s.offset), s.typ.address(s.base, i)
+			if store {
+				dst, src = src, dst
+			}
+			s.typ.copy(dst, src)
 		}
 	}
 }
 
+// loadAll copies the elements of record i, all of type E, that the steps from s on have.
 func loadAll[E any](s *step, i Index, r unsafe.Pointer) {
 	for ; s != nil; s = s.next {
 		*(*E)(unsafe.Add(r, s.offset)) = *element[E](s, i)
@@ -235,21 +237,11 @@ func (p *plan) store(i Index, r unsafe.Pointer) {
 	storeAll[string](p.lists[byString], i, r)
 	storeAll[unsafe.Pointer](p.lists[byPointer], i, r)
 	if p.rare {
-		p.storeRare(i, r)
+		p.copyRare(i, r, true)
 	}
 }
 
-func (p *plan) storeRare(i Index, r unsafe.Pointer) {
-	storeAll[uint16](p.lists[by2], i, r)
-	storeAll[[]byte](p.lists[bySlice], i, r)
-	storeAll[any](p.lists[byInterface], i, r)
-	for _, kind := range [...]copyKind{byBytes, byPieces} {
-		for s := p.lists[kind]; s != nil; s = s.next {
-			s.typ.copy(s.typ.address(s.base, i), unsafe.Add(r, s.offset))
-		}
-	}
-}
-
+// storeAll is the inverse of loadAll.
 func storeAll[E any](s *step, i Index, r unsafe.Pointer) {
 	for ; s != nil; s = s.next {
 		*element[E](s, i) = *(*E)(unsafe.Add(r, s.offset))
@@ -268,6 +260,7 @@ func (p *plan) leave(i, last Index) {
 	}
 }
 
+// leaveRare does what leave does, for the columns of rare kinds.
 func (p *plan) leaveRare(i, last Index) {
 	leaveAll[uint16](p.lists[by2], i, last)
 	leaveAll[[]byte](p.lists[bySlice], i, last)
@@ -283,6 +276,7 @@ func (p *plan) leaveRare(i, last Index) {
 	}
 }
 
+// leaveAll moves the elements of row last, all of type E, to row i, and zeroes them.
 func leaveAll[E any](s *step, i, last Index) {
 	for ; s != nil; s = s.next {
 		left := element[E](s, last)

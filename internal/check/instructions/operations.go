@@ -6,6 +6,7 @@ import (
 	"coatcheck/pool"
 	"coatcheck/pool/dense"
 	"coatcheck/pool/table"
+	"coatcheck/pool/tree"
 )
 
 // value has 16 bytes.
@@ -36,6 +37,9 @@ var operations = map[string]func(n int){
 	"table.Get by handle, SoA":             func(n int) { tableGets(table.SoA, n) },
 	"table.Get by handle, AoS":             func(n int) { tableGets(table.AoS, n) },
 	"table.Set by handle, SoA":             tableSets,
+	"tree.Reader.Next among 1,000":         treeNexts,
+	"tree.Reader.FirstChild":               treeFirsts,
+	"tree.Reader.Depth of 8":               treeDepths,
 	"Worker, beside an open Ref":           func(n int) { workerPairs(besideRef(), n) },
 	"Pool, beside an open Ref":             func(n int) { poolPairs(besideRef(), n) },
 	"Worker, restored":                     func(n int) { workerPairs(restored(), n) },
@@ -356,4 +360,62 @@ func tableSets(n int) {
 			k = 0
 		}
 	}
+}
+
+// node is a value of a forest.
+type node struct {
+	A     uint64
+	Links tree.Links[node]
+}
+
+// forest returns a forest that has a node with 1,000 children, and the node at the end of a path of nine.
+func forest() (f *tree.Forest[node], top, deep pool.Handle[node]) {
+	p := pool.Must[node](nil)
+	f = tree.New(p, func(n *node) *tree.Links[node] { return &n.Links })
+	insert := func() pool.Handle[node] {
+		h, _ := p.InsertFunc(func(pool.Handle[node], *node) {})
+		return h
+	}
+	top, deep = insert(), insert()
+	for range 1000 {
+		_ = f.Append(top, insert())
+	}
+	for range 8 {
+		h := insert()
+		_ = f.Append(deep, h)
+		deep = h
+	}
+	return f, top, deep
+}
+
+func treeNexts(n int) {
+	f, top, _ := forest()
+	r := f.Pin()
+	h, ok := r.FirstChild(top)
+	for range n {
+		if h, ok = r.Next(h); !ok {
+			h, _ = r.FirstChild(top)
+		}
+	}
+	r.Unpin()
+	Sum = uint64(h)
+}
+
+func treeFirsts(n int) {
+	f, top, _ := forest()
+	r := f.Pin()
+	for range n {
+		h, _ := r.FirstChild(top)
+		Sum += uint64(h)
+	}
+	r.Unpin()
+}
+
+func treeDepths(n int) {
+	f, _, deep := forest()
+	r := f.Pin()
+	for range n {
+		Sum += uint64(r.Depth(deep))
+	}
+	r.Unpin()
 }

@@ -287,14 +287,8 @@ type marshalCodec struct {
 }
 
 func (c marshalCodec) Append(dst []byte, v unsafe.Pointer) (_ []byte, err error) {
-	start, value := len(dst), reflect.NewAt(c.typ, v).Interface()
-	if c.appends {
-		dst, err = value.(encoding.BinaryAppender).AppendBinary(append(dst, 0))
-	} else {
-		var b []byte
-		b, err = value.(encoding.BinaryMarshaler).MarshalBinary()
-		dst = append(append(dst, 0), b...)
-	}
+	start := len(dst)
+	dst, err = appendOwn(dst, c.typ, v, c.appends)
 	if err != nil {
 		return dst, err
 	}

@@ -2,7 +2,6 @@ package codec
 
 import (
 	"bytes"
-	"encoding"
 	"errors"
 	"fmt"
 	"reflect"
@@ -177,14 +176,8 @@ func (e *partsEncoder) number(p *part, v unsafe.Pointer) {
 
 // own appends a value that encodes itself.
 func (e *partsEncoder) marshal(p *part, v unsafe.Pointer) (err error) {
-	start, value := len(e.dst), reflect.NewAt(p.typ, v).Interface()
-	if p.appends {
-		e.dst, err = value.(encoding.BinaryAppender).AppendBinary(append(e.dst, 0))
-	} else {
-		var b []byte
-		b, err = value.(encoding.BinaryMarshaler).MarshalBinary()
-		e.dst = append(append(e.dst, 0), b...)
-	}
+	start := len(e.dst)
+	e.dst, err = appendOwn(e.dst, p.typ, v, p.appends)
 	if err != nil {
 		return err
 	}

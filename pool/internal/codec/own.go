@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"runtime"
+	"unsafe"
 )
 
 // Which types encode themselves, and which only seem to because a field promotes its methods.
@@ -140,4 +141,15 @@ func appendsItself(t reflect.Type) bool {
 		}
 	}
 	return false
+}
+
+// appendOwn appends a byte, for the length, and the encoding of the value that v points to, whose type t encodes
+// itself: by AppendBinary if appends is true.
+func appendOwn(dst []byte, t reflect.Type, v unsafe.Pointer, appends bool) ([]byte, error) {
+	value := reflect.NewAt(t, v).Interface()
+	if appends {
+		return value.(encoding.BinaryAppender).AppendBinary(append(dst, 0))
+	}
+	b, err := value.(encoding.BinaryMarshaler).MarshalBinary()
+	return append(append(dst, 0), b...), err
 }
