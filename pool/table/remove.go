@@ -79,11 +79,7 @@ func (t *Table[K, R]) OnDead(f func(k K, r R)) (stop func()) {
 	if f == nil {
 		panic("table: OnDead of a nil function")
 	}
-	remove := t.deaths.Add(f)
-	return func() {
-		t.change()
-		remove()
-	}
+	return t.changing(t.deaths.Add(f))
 }
 
 // tellDead calls the OnDead functions with d.
@@ -155,13 +151,18 @@ func (t *Table[K, R]) OnMove(f func(k K, from, to Index)) (stop func()) {
 	if f == nil {
 		panic("table: OnMove of a nil function")
 	}
-	remove := t.moves.Add(f)
+	return t.changing(t.moves.Add(f))
+}
+
+// changing returns f as a function that panics where the table must not be changed.
+func (t *Table[K, R]) changing(f func()) func() {
 	return func() {
 		t.change()
-		remove()
+		f()
 	}
 }
 
+// tell calls the OnMove functions.
 func (t *Table[K, R]) tell(k K, src, dst Index) {
 	defer t.call("OnMove")()
 	t.moves.Tell(k, src, dst)
