@@ -396,17 +396,18 @@ func TestWhatTwoCallsOfSynchronizeWaitForDoesNotGrow(t *testing.T) {
 }
 
 // TestCallsOfSynchronizeLeaveFewBatches: each call that gives up beside a guard ends an epoch, and so does a
-// Trim. The batches of these epochs are joined.
+// Trim. The batches of these epochs are joined, also in the last of the shards that a call waits for.
 func TestCallsOfSynchronizeLeaveFewBatches(t *testing.T) {
 	const n = 96
 	for _, end := range []func(a *shard.Arena){
 		func(a *shard.Arena) { require.ErrorIs(t, a.Synchronize(testkit.Done()), context.Canceled) },
 		func(a *shard.Arena) { a.Trim() },
 	} {
-		r := newRig[uint64](t, setup[uint64]{slots: n, stampPerSlot: true})
-		s := r.shards[0]
-		hs := r.fill(t, s, n, number)
+		r := newRig[uint64](t, setup[uint64]{slots: n + 1, shards: 2, stampPerSlot: true})
+		first, s := r.shards[0], r.shards[1]
+		waits, hs := r.fill(t, first, 1, number), r.fill(t, s, n, number)
 		g := r.arena.Domain.Pin()
+		r.leave(t, first, waits...)
 		for _, h := range hs {
 			r.leave(t, s, h)
 			end(&r.arena)
@@ -414,6 +415,7 @@ func TestCallsOfSynchronizeLeaveFewBatches(t *testing.T) {
 		s.Round(nil)
 		require.LessOrEqual(t, s.Batches(), 2*n/s.MostOwned()+1)
 		g.Unpin()
+		r.reclaim(t, first)
 		r.reclaim(t, s)
 	}
 }
