@@ -1,7 +1,6 @@
 package pool
 
 import (
-
 	"coatcheck/internal/atom"
 	"coatcheck/shard"
 	"coatcheck/shard/slots"
