@@ -20,7 +20,7 @@ type block struct {
 }
 
 // issues inserts and removes values in a pool until none goes in, and requires that none of them gets a
-// handle of those that were issued before.
+// handle of those that were issued before, or one of a life that no slot has.
 func issues(t *testing.T, p *pool.Pool[block], issued []pool.Handle[block]) (n int) {
 	t.Helper()
 	for ; n < 100; n++ {
@@ -30,6 +30,7 @@ func issues(t *testing.T, p *pool.Pool[block], issued []pool.Handle[block]) (n i
 			break
 		}
 		require.NotContains(t, issued, h, "a handle that the original has issued")
+		require.Equal(t, uint32(1), h.Generation()%2, "%v should be of a life", h)
 		require.True(t, p.Remove(h), "the value should be live")
 	}
 	return n
