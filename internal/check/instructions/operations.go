@@ -391,11 +391,13 @@ func forest() (f *tree.Forest[node], top, deep pool.Handle[node]) {
 func treeNexts(n int) {
 	f, top, _ := forest()
 	r := f.Pin()
-	h, ok := r.FirstChild(top)
+	h, _ := r.FirstChild(top)
 	for range n {
-		if h, ok = r.Next(h); !ok {
-			h, _ = r.FirstChild(top)
+		next, ok := r.Next(h)
+		if !ok {
+			next, _ = r.FirstChild(top)
 		}
+		h = next
 	}
 	r.Unpin()
 	Sum = uint64(h)
