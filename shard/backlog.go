@@ -137,8 +137,8 @@ func (b *backlog) pay(s, target *shard) (price int) {
 	return 0
 }
 
-// oldest returns an epoch: what waits, as something must, has passed if its stamp is below that. It scans if the scan
-// was paid for, and may tell more, and reports whether it did.
+// oldest returns an epoch: what waits has passed if its stamp is below that. It scans if the scan was paid for and may
+// tell more, and reports whether it did. Something must wait.
 func (b *backlog) oldest() (oldest uint64, scanned bool) { return b.Oldest(b.waiting.Oldest().Stamp) }
 
 // divide makes batches of what has passed, if the oldest guard has that epoch, although its batch has not.

@@ -51,7 +51,7 @@ func (f *fleet) move() {
 	}
 }
 
-// replace has launch put a new ship in place of each that ended in the frame.
+// replace takes out each ship that ended in the frame. For each, launch puts in a new one.
 func (f *fleet) replace(launch func(Hull)) {
 	for _, h := range f.ended {
 		ship, _ := f.ships.Take(h)

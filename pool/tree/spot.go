@@ -37,7 +37,7 @@ func (s *spot[T]) fill(h pool.Handle[T], n *words[T], stamp uint64) {
 }
 
 // bypass links the siblings on both sides of the spot, so that no link leads to the node there. It is part
-// of a change. The node keeps its own links. So whoever reads its parent finds the old one or the new one.
+// of a change. The node keeps its own links, so a goroutine that reads its parent finds the old one or the new one.
 func (s *spot[T]) bypass() {
 	next, prev := s.ends()
 	set(next, s.next)

@@ -142,7 +142,7 @@ func (t *Table) StampOf(i uint32, now uint64) uint64 {
 // MarkMoved notes that the value of slot i was moved out. Reclaiming then zeroes the slot, and
 // Reset never sees a value that another owns. The slot's owner calls it before it retires the
 // slot. The operation is atomic because the bits of a word belong to different owners. Without a
-// Reset, which zeroes each slot anyway, it does nothing.
+// Reset it does nothing: reclaiming zeroes each slot anyway.
 func (t *Table) MarkMoved(i uint32) {
 	if m, j := t.Pages().Meta(i); uint(j/32) < uint(len(m.moved)) {
 		m.moved[j/32].Or(1 << (j % 32))
