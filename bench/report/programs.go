@@ -108,9 +108,10 @@ func Contestants(f *Figures, qs []suite.Question) string {
 	return f.source() + markdown(table)
 }
 
-// HasPrograms and HasParts report whether there are figures of programs, and of anything else.
+// HasPrograms reports whether there are figures of programs.
 func (f *Figures) HasPrograms() bool { return slices.ContainsFunc(f.series, (*series).program) }
 
+// HasParts reports whether there are figures of anything but programs.
 func (f *Figures) HasParts() bool {
 	return slices.ContainsFunc(f.series, func(s *series) bool { return !s.program() })
 }

@@ -9,6 +9,8 @@ type Steps struct{ Cells, Slots, Batches, Locks, Visits int64 }
 
 var cells, slots, batches, locks, visits atomic.Int64
 
+// What these count is said in off.go.
+
 func Cells(n int)   { cells.Add(int64(n)) }
 func Slots(n int)   { slots.Add(int64(n)) }
 func Batches(n int) { batches.Add(int64(n)) }

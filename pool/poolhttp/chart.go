@@ -29,20 +29,20 @@ type area struct {
 
 // draw makes the chart of a history whose last sample was just taken.
 func draw(h history) chart {
-	used, all := 0, 0
+	used, total := 0, 0
 	for _, s := range h {
-		used, all = max(used, s.used()), max(all, s.all())
+		used, total = max(used, s.used()), max(total, s.total())
 	}
 	c := chart{Width: chartWidth, Height: chartHeight}
 	// A page of memory has thousands of slots, and a few live ones could not be seen
 	// among them. So the chart shows at most as many free slots as used ones.
-	most := all
+	height := total
 	if used > 0 {
-		most = min(all, 2*used)
+		height = min(total, 2*used)
 	}
-	c.Most = ceil(most)
-	c.Cut = all > c.Most
-	end := h[len(h)-1].at.Add(every)
+	c.Most = ceil(height)
+	c.Cut = total > c.Most
+	end := h[len(h)-1].taken.Add(interval)
 	x := func(t time.Time) float64 {
 		return max(0, chartWidth*(1-float64(end.Sub(t))/float64(window)))
 	}
@@ -55,14 +55,14 @@ func draw(h history) chart {
 		}
 		var path strings.Builder
 		for i, s := range h {
-			until := s.at.Add(every)
+			edge := s.taken.Add(interval)
 			if i+1 < len(h) {
-				if next := h[i+1].at; next.Sub(s.at) <= lasts {
-					until = next
+				if next := h[i+1].taken; next.Sub(s.taken) <= lasts {
+					edge = next
 				}
 			}
 			if s.top[l] > 0 {
-				fmt.Fprintf(&path, "M%.1f %dV%.1fH%.1fV%[2]dz", x(s.at), chartHeight, y(s.top[l]), x(until))
+				fmt.Fprintf(&path, "M%.1f %dV%.1fH%.1fV%[2]dz", x(s.taken), chartHeight, y(s.top[l]), x(edge))
 			}
 		}
 		if path.Len() > 0 {

@@ -22,7 +22,7 @@ func TestSamplesAreStacked(t *testing.T) {
 	s := sampled(noon, pool.Stats{Live: 1, Reserved: 2, Cached: 4, Limbo: 8, Exhausted: 16, Free: 32})
 	require.Equal(t, [len(layers)]int{1, 3, 7, 15, 31, 63}, s.top)
 	require.Equal(t, 31, s.used())
-	require.Equal(t, 63, s.all())
+	require.Equal(t, 63, s.total())
 }
 
 // TestHistoryIsBounded: a history stays small, however often and long samples are taken,
@@ -34,7 +34,7 @@ func TestHistoryIsBounded(t *testing.T) {
 		require.Equal(t, i, got[len(got)-1].used())
 	}
 	require.Equal(t, int(window/apart), len(h))
-	require.LessOrEqual(t, h[len(h)-1].at.Sub(h[0].at), window)
+	require.LessOrEqual(t, h[len(h)-1].taken.Sub(h[0].taken), window)
 	got := h.add(at(10_000*100*time.Millisecond, 1, 0))
 	require.Equal(t, int(window/apart)+1, len(got), "also one that is as old as the chart")
 	require.Len(t, h.add(at(time.Hour, 1, 0)), 2, "all others but the last are too old")

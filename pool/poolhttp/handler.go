@@ -32,9 +32,9 @@ func serve(w http.ResponseWriter, r *http.Request) {
 		return
 	case file == "pools.json":
 		header.Set("Content-Type", "application/json; charset=utf-8")
-		to := json.NewEncoder(&b)
-		to.SetIndent("", "\t")
-		err = to.Encode(Vars())
+		encoder := json.NewEncoder(&b)
+		encoder.SetIndent("", "\t")
+		err = encoder.Encode(Vars())
 	default:
 		header.Set("Content-Type", "text/html; charset=utf-8")
 		header.Set("Content-Security-Policy", policy)

@@ -16,11 +16,11 @@ const lately = time.Minute
 type health struct{ Colour, Advice string }
 
 // judge returns the health of a pool with these figures, the last of whose samples is theirs.
-func judge(st pool.Stats, past history) health {
-	now := past[len(past)-1]
+func judge(st pool.Stats, samples history) health {
+	now := samples[len(samples)-1]
 	base := now // or what was refused before the last look, or before it became lately
-	for i := len(past) - 2; i >= 0 && (i == len(past)-2 || now.at.Sub(past[i].at) <= lately); i-- {
-		base = past[i]
+	for i := len(samples) - 2; i >= 0 && (i == len(samples)-2 || now.taken.Sub(samples[i].taken) <= lately); i-- {
+		base = samples[i]
 	}
 	for kind, advice := range [...]string{
 		"removed slots wait for guards or Refs: unpin and release them, or raise the limit.",

@@ -83,8 +83,8 @@ func current() page {
 		Script:  template.JS(script),
 	}
 	for e, p := range registered() {
-		st, past := e.look(p)
-		c := cardOf(e.name, e.values, st, past)
+		st, samples := e.look(p)
+		c := cardOf(e.name, e.values, st, samples)
 		if d, ok := oldest(p); ok {
 			c.Oldest = age(d)
 		}
@@ -109,16 +109,16 @@ func render(b *bytes.Buffer) error {
 	if err := pageTemplate.Execute(&text, current()); err != nil {
 		return err
 	}
-	before, after, _ := bytes.Cut(text.Bytes(), []byte(pause))
-	b.Write(before)
-	fmt.Fprintf(b, "data-every=\"%d\"", max(every, 20*time.Since(began)).Milliseconds())
-	b.Write(after)
+	head, tail, _ := bytes.Cut(text.Bytes(), []byte(pause))
+	b.Write(head)
+	fmt.Fprintf(b, "data-every=\"%d\"", max(interval, 20*time.Since(began)).Milliseconds())
+	b.Write(tail)
 	return nil
 }
 
 // cardOf returns the card of a pool that has these figures.
-func cardOf(name, values string, st pool.Stats, past history) card {
-	c := card{Name: name, Type: values, Stats: st, Bounded: st.Capacity < pool.MaxCapacity, Chart: draw(past), Health: judge(st, past)}
+func cardOf(name, values string, st pool.Stats, samples history) card {
+	c := card{Name: name, Type: values, Stats: st, Bounded: st.Capacity < pool.MaxCapacity, Chart: draw(samples), Health: judge(st, samples)}
 	for _, l := range layers {
 		c.Layers = append(c.Layers, layer{l.Name, l.What, l.Of(st)})
 	}

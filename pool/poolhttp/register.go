@@ -31,7 +31,7 @@ type entry struct {
 	pool    func() figured  // returns nil once the pool has been collected
 	cleanup runtime.Cleanup // calls forget then
 	mu      sync.Mutex
-	past    history // under mu
+	samples history // under mu
 }
 
 // figured is what has figures: a pool, or a Source.
@@ -148,7 +148,7 @@ func (e *entry) look(p figured) (pool.Stats, history) {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return st, e.past.add(sampled(time.Now(), st))
+	return st, e.samples.add(sampled(time.Now(), st))
 }
 
 // All returns an iterator over the names of the registered pools, in order, with the current
@@ -176,13 +176,13 @@ type figures struct {
 //
 //	expvar.Publish("pools", expvar.Func(poolhttp.Vars))
 func Vars() any {
-	all := make(map[string]figures)
+	vars := make(map[string]figures)
 	for e, p := range registered() {
 		st, _ := e.look(p)
 		oldest, _ := oldest(p)
-		all[e.name] = figures{e.values, st, oldest, open(p)}
+		vars[e.name] = figures{e.values, st, oldest, open(p)}
 	}
-	return all
+	return vars
 }
 
 // oldest returns the age of the oldest value, and false where p does not tell it now.
@@ -199,7 +199,7 @@ var stacks atomic.Bool
 // ShowStacks says whether the page and the JSON show the stacks that pinned or opened what is open,
 // in a program that is built without the tag coatcheck_debug. Pools with Options.TraceGuards have
 // such stacks. At first they are not shown: a stack tells a reader how the program is made.
-func ShowStacks(on bool) { stacks.Store(on) }
+func ShowStacks(show bool) { stacks.Store(show) }
 
 // open tells who holds what in a pool, or returns "" where that is not recorded, or not to be shown.
 func open(p figured) string {

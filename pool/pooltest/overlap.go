@@ -13,7 +13,7 @@ var tests running
 
 type running struct {
 	mu    sync.Mutex
-	all   []any // of *entry[T]
+	open  []any // of *entry[T]
 	begun int   // how many tests have begun
 }
 
@@ -23,17 +23,17 @@ type entry[T any] struct {
 	name  string
 	began int // the number of the first test that it answers for
 
-	// What the test answers for: what came into the pool since was, which one of names has left.
+	// What the test answers for: what came into the pool since earlier was taken, which one of names has left.
 	// Under tests.mu.
-	was   before[T]
-	names []string
+	earlier contents[T]
+	names   []string
 }
 
 // add adds an entry, and returns its number.
 func (r *running) add(e any) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.all = append(r.all, e)
+	r.open = append(r.open, e)
 	r.begun++
 	return r.begun
 }
@@ -43,18 +43,18 @@ func (r *running) add(e any) int {
 func (e *entry[T]) end() string {
 	tests.mu.Lock()
 	defer tests.mu.Unlock()
-	tests.all = slices.DeleteFunc(tests.all, func(o any) bool { return o == any(e) })
-	left := leftBehind(e.pool, e.was)
-	if !left.any() {
+	tests.open = slices.DeleteFunc(tests.open, func(o any) bool { return o == any(e) })
+	left := leftBehind(e.pool, e.earlier)
+	if left.empty() {
 		return ""
 	}
-	for _, other := range tests.all {
-		if o, ok := other.(*entry[T]); ok && o.pool == e.pool && !related(o.name, e.name) {
+	for _, candidate := range tests.open {
+		if o, ok := candidate.(*entry[T]); ok && o.pool == e.pool && !related(o.name, e.name) {
 			o.inherit(e, left)
 			return ""
 		}
 	}
-	report := left.report(e.pool, e.was)
+	report := left.report(e.pool, e.earlier)
 	if len(e.names) > 1 {
 		report += "\n(one of these left it, since they overlapped: " + strings.Join(e.names, ", ") + ")"
 	}
@@ -64,10 +64,10 @@ func (e *entry[T]) end() string {
 // inherit makes o answer for what e has left, and for nothing else that came before o.
 func (o *entry[T]) inherit(e *entry[T], left left[T]) {
 	for _, h := range left.live {
-		delete(o.was.live, h)
+		delete(o.earlier.live, h)
 	}
 	if left.open && e.began < o.began {
-		o.was.Stats, o.was.open, o.was.opened, o.began = e.was.Stats, e.was.open, e.was.opened, e.began
+		o.earlier.Stats, o.earlier.open, o.earlier.opened, o.began = e.earlier.Stats, e.earlier.open, e.earlier.opened, e.began
 	}
 	o.names = append(o.names, e.names...)
 	slices.Sort(o.names)

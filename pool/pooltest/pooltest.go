@@ -49,12 +49,12 @@ const (
 // collector has found it; once it has, the next Empty reports it, and later ones do not.
 func Empty[T any](t testing.TB, p *pool.Pool[T]) {
 	t.Helper()
-	was := before[T]{Stats: pool.Stats{Dropped: reported(p, p.Stats().Dropped)}, opened: ^uint64(0)}
+	earlier := contents[T]{Stats: pool.Stats{Dropped: reported(p, p.Stats().Dropped)}, opened: ^uint64(0)}
 	if text := written(p); text != "" {
 		t.Errorf("%s", text)
 	}
-	if left := leftBehind(p, was); left.any() {
-		t.Errorf("%s", left.report(p, was))
+	if left := leftBehind(p, earlier); !left.empty() {
+		t.Errorf("%s", left.report(p, earlier))
 	}
 }
 
@@ -65,12 +65,12 @@ var drops sync.Map
 // this one does.
 func reported[T any](p *pool.Pool[T], dropped int) int {
 	key := weak.Make(p)
-	was, known := drops.Swap(key, dropped)
+	count, known := drops.Swap(key, dropped)
 	if !known {
 		runtime.AddCleanup(p, func(key weak.Pointer[pool.Pool[T]]) { drops.Delete(key) }, key)
 		return 0
 	}
-	return was.(int)
+	return count.(int)
 }
 
 // EmptyAtEnd calls Empty when the test and all its subtests have ended, after the cleanups that
@@ -86,7 +86,7 @@ func reported[T any](p *pool.Pool[T], dropped int) int {
 // do not count as two.
 func EmptyAtEnd[T any](t testing.TB, p *pool.Pool[T]) {
 	t.Helper()
-	e := &entry[T]{pool: p, name: t.Name(), names: []string{t.Name()}, was: whatIs(p)}
+	e := &entry[T]{pool: p, name: t.Name(), names: []string{t.Name()}, earlier: contentsOf(p)}
 	e.began = tests.add(e)
 	t.Cleanup(func() {
 		t.Helper()
@@ -99,33 +99,33 @@ func EmptyAtEnd[T any](t testing.TB, p *pool.Pool[T]) {
 	})
 }
 
-// before is what was in a pool before a test.
-type before[T any] struct {
+// contents is what is in a pool, before a test.
+type contents[T any] struct {
 	live map[pool.Handle[T]]bool
 	pool.Stats
 	open   string
 	opened uint64 // the number of what was opened last, with the tag
 }
 
-// whatIs returns what is in p now.
-func whatIs[T any](p *pool.Pool[T]) before[T] {
-	was := before[T]{live: map[pool.Handle[T]]bool{}, Stats: p.Stats(), open: heads(p.ExplainOpen()), opened: opened()}
+// contentsOf returns what is in p now.
+func contentsOf[T any](p *pool.Pool[T]) contents[T] {
+	c := contents[T]{live: map[pool.Handle[T]]bool{}, Stats: p.Stats(), open: heads(p.ExplainOpen()), opened: opened()}
 	for h := range p.All() {
-		was.live[h] = true
+		c.live[h] = true
 	}
-	return was
+	return c
 }
 
 // hasOpened reports whether a test has left more open than there was before.
-func (was before[T]) hasOpened(p *pool.Pool[T]) bool {
+func (c contents[T]) hasOpened(p *pool.Pool[T]) bool {
 	now := p.Stats()
 	// What was dropped since may have been open before.
-	dropped := now.Dropped - was.Dropped - max(0, was.Workers-now.Workers) - max(0, was.Reserved-now.Reserved)
+	dropped := now.Dropped - c.Dropped - max(0, c.Workers-now.Workers) - max(0, c.Reserved-now.Reserved)
 	if stacks { // guards and Refs count as dropped too
-		dropped -= was.Pinned + was.Held
+		dropped -= c.Pinned + c.Held
 	}
-	return now.Pinned > was.Pinned || now.Held > was.Held || now.Workers > was.Workers || now.Reserved > was.Reserved || dropped > 0 ||
-		youngest(p) > was.opened
+	return now.Pinned > c.Pinned || now.Held > c.Held || now.Workers > c.Workers || now.Reserved > c.Reserved || dropped > 0 ||
+		youngest(p) > c.opened
 }
 
 // heads returns the lines of a text about open things, without their stacks.
@@ -140,22 +140,22 @@ type left[T any] struct {
 	open bool // guards, Refs, Workers or Reservations
 }
 
-func (l left[T]) any() bool { return len(l.live) > 0 || l.open }
+func (l left[T]) empty() bool { return len(l.live) == 0 && !l.open }
 
 // leftBehind returns what p holds and did not hold before. It looks at no value: the tests that use them may
 // not have ended.
-func leftBehind[T any](p *pool.Pool[T], was before[T]) (l left[T]) {
+func leftBehind[T any](p *pool.Pool[T], earlier contents[T]) (l left[T]) {
 	for h := range p.All() {
-		if !was.live[h] {
+		if !earlier.live[h] {
 			l.live = append(l.live, h)
 		}
 	}
-	l.open = was.hasOpened(p)
+	l.open = earlier.hasOpened(p)
 	return l
 }
 
 // report describes what was left.
-func (l left[T]) report(p *pool.Pool[T], was before[T]) string {
+func (l left[T]) report(p *pool.Pool[T], earlier contents[T]) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "pooltest: %T is not empty", p)
 	if len(l.live) > 0 {
@@ -163,8 +163,8 @@ func (l left[T]) report(p *pool.Pool[T], was before[T]) string {
 	}
 	if l.open {
 		b.WriteString("\n" + p.ExplainOpen())
-		if was.open != "" {
-			b.WriteString("\n(before the test: " + was.open + ")")
+		if earlier.open != "" {
+			b.WriteString("\n(before the test: " + earlier.open + ")")
 		}
 	}
 	if !stacks {
@@ -175,12 +175,12 @@ func (l left[T]) report(p *pool.Pool[T], was before[T]) string {
 
 // values lists live values.
 func values[T any](p *pool.Pool[T], live []pool.Handle[T]) string {
-	what := "values"
+	noun := "values"
 	if len(live) == 1 {
-		what = "value"
+		noun = "value"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d %s live", len(live), what)
+	fmt.Fprintf(&b, "%d %s live", len(live), noun)
 	last := ""
 	for _, h := range live[:min(len(live), mostValues)] {
 		p.View(h, func(v *T) { fmt.Fprintf(&b, "\n\t%v: %s", h, brief(*v)) })
@@ -196,8 +196,8 @@ func values[T any](p *pool.Pool[T], live []pool.Handle[T]) string {
 		}
 		last = who
 	}
-	if more := len(live) - mostValues; more > 0 {
-		fmt.Fprintf(&b, "\n\tand %d more", more)
+	if hidden := len(live) - mostValues; hidden > 0 {
+		fmt.Fprintf(&b, "\n\tand %d more", hidden)
 	}
 	return b.String()
 }

@@ -66,6 +66,7 @@ func declared(f *ast.File) (names []string) {
 var structures = []string{
 	"pool/cgohandle", "pool/command", "pool/dense", "pool/pending", "pool/table", "pool/tree", "pool/internal/codec",
 	"pool/internal/handle", "pool/internal/moves", "pool/internal/snapshot", "pool/internal/states", "pool/internal/trace",
+	"pool/metrics/poolotel", "pool/metrics/poolprom", "pool/poolhttp", "pool/pooltest",
 }
 
 // names returns the names that the product's files of a folder declare, and which of them say nothing.

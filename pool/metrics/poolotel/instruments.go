@@ -43,24 +43,24 @@ func Observe(provider metric.MeterProvider) (metric.Registration, error) {
 	}
 	observed.Lock()
 	defer observed.Unlock()
-	of := observed.by[provider]
-	if of == nil {
+	shared := observed.providers[provider]
+	if shared == nil {
 		registered, err := observe(provider)
 		if err != nil {
 			return nil, err
 		}
-		of = &observation{Registration: registered, provider: provider}
-		observed.by[provider] = of
+		shared = &observation{Registration: registered, provider: provider}
+		observed.providers[provider] = shared
 	}
-	of.users++
-	return &user{observation: of}, nil
+	shared.users++
+	return &user{observation: shared}, nil
 }
 
 // observed has the observations of all providers.
 var observed = struct {
 	sync.Mutex
-	by map[metric.MeterProvider]*observation
-}{by: map[metric.MeterProvider]*observation{}}
+	providers map[metric.MeterProvider]*observation
+}{providers: map[metric.MeterProvider]*observation{}}
 
 // observation is that of a provider, which several calls of Observe share. Two would add up.
 type observation struct {
@@ -81,7 +81,7 @@ func (u *user) Unregister() (err error) {
 		observed.Lock()
 		defer observed.Unlock()
 		if u.users--; u.users == 0 {
-			delete(observed.by, u.provider)
+			delete(observed.providers, u.provider)
 			err = u.Registration.Unregister()
 		}
 	})
@@ -91,12 +91,12 @@ func (u *user) Unregister() (err error) {
 func observe(provider metric.MeterProvider) (metric.Registration, error) {
 	meter := provider.Meter("coatcheck/pool/metrics/poolotel")
 	var (
-		errs     []error
-		all      []metric.Observable
-		observes []func(o metric.Observer, name metric.MeasurementOption, st pool.Stats)
+		errs        []error
+		instruments []metric.Observable
+		observes    []func(o metric.Observer, name metric.MeasurementOption, st pool.Stats)
 	)
 	add := func(i metric.Observable, err error, observe func(o metric.Observer, name metric.MeasurementOption, st pool.Stats)) {
-		errs, all, observes = append(errs, err), append(all, i), append(observes, observe)
+		errs, instruments, observes = append(errs, err), append(instruments, i), append(observes, observe)
 	}
 	slots, err := meter.Int64ObservableUpDownCounter(prefix+"slot.count", metric.WithUnit("{slot}"), metric.WithDescription(figures.Slots))
 	add(slots, err, func(o metric.Observer, name metric.MeasurementOption, st pool.Stats) {
@@ -105,14 +105,14 @@ func observe(provider metric.MeterProvider) (metric.Registration, error) {
 		}
 	})
 	for _, f := range figures.All {
-		unit, what := metric.WithUnit(f.Unit), metric.WithDescription(f.What)
+		unit, description := metric.WithUnit(f.Unit), metric.WithDescription(f.What)
 		if f.Kind == figures.Gauge || f.Kind == figures.Seconds {
 			var i metric.Float64Observable
 			var err error
 			if f.Kind == figures.Gauge {
-				i, err = meter.Float64ObservableGauge(prefix+f.OpenTelemetry, unit, what)
+				i, err = meter.Float64ObservableGauge(prefix+f.OpenTelemetry, unit, description)
 			} else {
-				i, err = meter.Float64ObservableCounter(prefix+f.OpenTelemetry, unit, what)
+				i, err = meter.Float64ObservableCounter(prefix+f.OpenTelemetry, unit, description)
 			}
 			add(i, err, func(o metric.Observer, name metric.MeasurementOption, st pool.Stats) {
 				o.ObserveFloat64(i, f.Of(st), name)
@@ -122,9 +122,9 @@ func observe(provider metric.MeterProvider) (metric.Registration, error) {
 		var i metric.Int64Observable
 		var err error
 		if f.Kind == figures.Counter {
-			i, err = meter.Int64ObservableCounter(prefix+f.OpenTelemetry, unit, what)
+			i, err = meter.Int64ObservableCounter(prefix+f.OpenTelemetry, unit, description)
 		} else {
-			i, err = meter.Int64ObservableUpDownCounter(prefix+f.OpenTelemetry, unit, what)
+			i, err = meter.Int64ObservableUpDownCounter(prefix+f.OpenTelemetry, unit, description)
 		}
 		add(i, err, func(o metric.Observer, name metric.MeasurementOption, st pool.Stats) {
 			o.ObserveInt64(i, int64(f.Of(st)), name)
@@ -136,11 +136,11 @@ func observe(provider metric.MeterProvider) (metric.Registration, error) {
 	}
 	return meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
 		for name, st := range poolhttp.All() {
-			with := metric.WithAttributes(Name.String(name))
+			attributes := metric.WithAttributes(Name.String(name))
 			for _, observe := range observes {
-				observe(o, with, st)
+				observe(o, attributes, st)
 			}
 		}
 		return nil
-	}, all...)
+	}, instruments...)
 }

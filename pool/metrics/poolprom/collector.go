@@ -36,24 +36,24 @@ type collector struct{}
 // The counters restart when another pool gets the name.
 func NewCollector() prometheus.Collector { return collector{} }
 
-func (collector) Describe(to chan<- *prometheus.Desc) {
-	to <- slots
+func (collector) Describe(ch chan<- *prometheus.Desc) {
+	ch <- slots
 	for _, d := range descs {
-		to <- d
+		ch <- d
 	}
 }
 
-func (collector) Collect(to chan<- prometheus.Metric) {
+func (collector) Collect(ch chan<- prometheus.Metric) {
 	for name, st := range poolhttp.All() {
 		for _, s := range states.All {
-			to <- prometheus.MustNewConstMetric(slots, prometheus.GaugeValue, float64(s.Of(st)), name, s.Name)
+			ch <- prometheus.MustNewConstMetric(slots, prometheus.GaugeValue, float64(s.Of(st)), name, s.Name)
 		}
 		for i, f := range figures.All {
 			kind := prometheus.GaugeValue
 			if f.Kind == figures.Counter || f.Kind == figures.Seconds {
 				kind = prometheus.CounterValue
 			}
-			to <- prometheus.MustNewConstMetric(descs[i], kind, f.Of(st), name)
+			ch <- prometheus.MustNewConstMetric(descs[i], kind, f.Of(st), name)
 		}
 	}
 }
