@@ -40,9 +40,5 @@
 //
 // In the steady state a call allocates nothing, unless its Wait has to sleep: then Wait makes a
 // channel of 112 bytes, and [Call.WaitTimeout] a timer too, together 360 bytes. A context with a
-// deadline costs more than all the rest. For one goroutine a map under a mutex costs 0.7 to 1.0 times
-// as much, if one call is outstanding or any of 100,000 is answered next, and 1.5 to 2.4 times as
-// much if that is the oldest or the newest. For two goroutines with a call each it costs 0.5 to 1.4
-// times as much, from run to run. Otherwise it costs more: with 16 goroutines or more on 16
-// processors, 13 to 60 times as much. Module bench measures it.
+// deadline costs more than all the rest. docs/performance.md compares calls with a map under a mutex.
 package pending
