@@ -98,31 +98,11 @@ func (r *replayed) insert(n int, insert func(ticket) (pool.Handle[ticket], error
 	}
 }
 
-// removals records removals, a piece in each buffer. If the program runs again, each piece is
-// recorded by a goroutine of its own.
+// removals records removals, a piece in each buffer.
 func (r *replayed) removals(n int) {
-	pieces := make([][]pool.Handle[ticket], len(r.buffers))
-	for range min(n, len(r.known)) {
-		i := r.IntN(len(r.known))
-		to := &pieces[r.IntN(len(pieces))]
-		*to = append(*to, r.known[i])
-		r.known[i] = r.known[len(r.known)-1]
-		r.known = r.known[:len(r.known)-1]
-	}
-	var wg sync.WaitGroup
-	for i, piece := range pieces {
-		record := func() {
-			testkit.Each(piece, r.buffers[i].Remove)
-			wg.Done()
-		}
-		wg.Add(1)
-		if r.Again {
-			go record()
-		} else {
-			record()
-		}
-	}
-	testkit.Within(r, wg.Wait)
+	testkit.Pieces(r.Play, &r.known, n, len(r.buffers), func(i int, piece []pool.Handle[ticket]) {
+		testkit.Each(piece, r.buffers[i].Remove)
+	})
 }
 
 // One goroutine that inserts, and any that record removals in buffers of their own, get the same

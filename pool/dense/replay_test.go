@@ -3,7 +3,6 @@ package dense_test
 import (
 	"bytes"
 	"cmp"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -92,28 +91,9 @@ func (r *replayed) step(n int) {
 
 // kill kills up to n values, in four pieces.
 func (r *replayed) kill(n int) {
-	var pieces [4][]handle
-	for range min(n, len(r.known)) {
-		i := r.IntN(len(r.known))
-		to := &pieces[r.IntN(4)]
-		*to = append(*to, r.known[i])
-		r.known[i] = r.known[len(r.known)-1]
-		r.known = r.known[:len(r.known)-1]
-	}
-	var wg sync.WaitGroup
-	for _, piece := range pieces {
-		kill := func() {
-			testkit.Each(piece, func(h handle) { r.s.Kill(h) })
-			wg.Done()
-		}
-		wg.Add(1)
-		if r.Again {
-			go kill()
-		} else {
-			kill()
-		}
-	}
-	testkit.Within(r, wg.Wait)
+	testkit.Pieces(r.Play, &r.known, n, 4, func(_ int, piece []handle) {
+		testkit.Each(piece, func(h handle) { r.s.Kill(h) })
+	})
 }
 
 // restore takes a copy of the store in its place.

@@ -88,13 +88,14 @@ func BenchmarkDescendants(b *testing.B) {
 				return done
 			}
 		}
+		descendants := walks(func() (sum uint64) {
+			for _, v := range f.Descendants(hs[0]) {
+				sum += v.n
+			}
+			return sum
+		})
 		b.Run(fmt.Sprintf("nodes=%d/base=pointers", n), func(b *testing.B) {
-			testkit.VersusCounted(b, walks(func() (sum uint64) {
-				for _, v := range f.Descendants(hs[0]) {
-					sum += v.n
-				}
-				return sum
-			}), walks(func() (sum uint64) {
+			testkit.VersusCounted(b, descendants, walks(func() (sum uint64) {
 				for v := range nodes[0].below {
 					sum += v.n
 				}
@@ -107,12 +108,7 @@ func BenchmarkDescendants(b *testing.B) {
 					sum += v.n
 				}
 				return sum
-			}), walks(func() (sum uint64) {
-				for _, v := range f.Descendants(hs[0]) {
-					sum += v.n
-				}
-				return sum
-			}))
+			}), descendants)
 		})
 	}
 }

@@ -227,6 +227,29 @@ func handRows(b testing.TB) (rows []handRow) {
 	compare := func(verb, how string, subject, base func(n int) int) {
 		rows = append(rows, handRow{verb + "/by=" + how, subject, base})
 	}
+	// These are bases of several rows.
+	parents := passes(nodes, func() (sum uint64) {
+		for _, h := range names {
+			to, _ := t.parent(h)
+			sum += uint64(to)
+		}
+		return sum
+	})
+	nexts := passes(nodes, func() (sum uint64) {
+		for _, h := range names {
+			to, _ := t.next(h)
+			sum += uint64(to)
+		}
+		return sum
+	})
+	families := passes(100, func() (sum uint64) {
+		for _, h := range names[:100] {
+			for _, v := range t.children(h) {
+				sum += v.n
+			}
+		}
+		return sum
+	})
 	for i, r := range []*tree.Reader[leaf]{&phase, &pinned} {
 		how := []string{"phase", "pin"}[i]
 		compare("Parent", how, passes(nodes, func() (sum uint64) {
@@ -235,13 +258,7 @@ func handRows(b testing.TB) (rows []handRow) {
 				sum += uint64(to)
 			}
 			return sum
-		}), passes(nodes, func() (sum uint64) {
-			for _, h := range names {
-				to, _ := t.parent(h)
-				sum += uint64(to)
-			}
-			return sum
-		}))
+		}), parents)
 		compare("FirstChild", how, passes(nodes, func() (sum uint64) {
 			for _, h := range hs {
 				to, _ := r.FirstChild(h)
@@ -261,13 +278,7 @@ func handRows(b testing.TB) (rows []handRow) {
 				sum += uint64(to)
 			}
 			return sum
-		}), passes(nodes, func() (sum uint64) {
-			for _, h := range names {
-				to, _ := t.next(h)
-				sum += uint64(to)
-			}
-			return sum
-		}))
+		}), nexts)
 		compare("Depth", how, passes(nodes, func() (sum uint64) {
 			for _, h := range hs {
 				sum += uint64(r.Depth(h))
@@ -286,14 +297,7 @@ func handRows(b testing.TB) (rows []handRow) {
 				}
 			}
 			return sum
-		}), passes(100, func() (sum uint64) {
-			for _, h := range names[:100] {
-				for _, v := range t.children(h) {
-					sum += v.n
-				}
-			}
-			return sum
-		}))
+		}), families)
 		compare("Ancestors", how, passes(nodes, func() (sum uint64) {
 			for _, h := range hs[:] {
 				for _, v := range r.Ancestors(h) {
@@ -343,26 +347,14 @@ func handRows(b testing.TB) (rows []handRow) {
 			sum += uint64(to)
 		}
 		return sum
-	}), passes(nodes, func() (sum uint64) {
-		for _, h := range names {
-			to, _ := t.parent(h)
-			sum += uint64(to)
-		}
-		return sum
-	}))
+	}), parents)
 	compare("Next", how, passes(nodes, func() (sum uint64) {
 		for _, h := range hs {
 			to, _ := f.Next(h)
 			sum += uint64(to)
 		}
 		return sum
-	}), passes(nodes, func() (sum uint64) {
-		for _, h := range names {
-			to, _ := t.next(h)
-			sum += uint64(to)
-		}
-		return sum
-	}))
+	}), nexts)
 	compare("Children of 8", how, passes(100, func() (sum uint64) {
 		for _, h := range hs[:100] {
 			for _, v := range f.Children(h) {
@@ -370,14 +362,7 @@ func handRows(b testing.TB) (rows []handRow) {
 			}
 		}
 		return sum
-	}), passes(100, func() (sum uint64) {
-		for _, h := range names[:100] {
-			for _, v := range t.children(h) {
-				sum += v.n
-			}
-		}
-		return sum
-	}))
+	}), families)
 	compare("Move", how, passes(nodes-200, func() uint64 {
 		for i, h := range hs[200:] {
 			if f.Move(hs[i%100], h) != nil {

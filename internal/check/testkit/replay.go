@@ -185,3 +185,23 @@ func (r *Replayed[T]) Restore() bool {
 	require.NoError(r, err)
 	return true
 }
+
+// Pieces takes up to n elements out of all, draws one of so many pieces for each, and calls f with each piece and
+// its number. If the program runs again, each call is on a goroutine of its own.
+func Pieces[T any](p *Play, all *[]T, n, pieces int, f func(i int, piece []T)) {
+	drawn := make([][]T, pieces)
+	for range min(n, len(*all)) {
+		i, last := p.IntN(len(*all)), len(*all)-1
+		to := &drawn[p.IntN(pieces)]
+		*to = append(*to, (*all)[i])
+		(*all)[i] = (*all)[last]
+		*all = (*all)[:last]
+	}
+	if p.Again {
+		Together(pieces, func(i int) { f(i, drawn[i]) })
+		return
+	}
+	for i, piece := range drawn {
+		f(i, piece)
+	}
+}
