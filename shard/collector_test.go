@@ -52,9 +52,9 @@ func TestClearExpiredReclaimsWhatHasPassed(t *testing.T) {
 func TestClearExpiredNeedsOneCall(t *testing.T) {
 	const n = 10
 	for _, set := range []setup[*int]{{}, {stampPerSlot: true}, {fifo: true}, {stampPerSlot: true, fifo: true}} {
-		set.slots, set.zero = 2*n, true
+		set.slots, set.shards, set.zero = 2*n, 2, true
 		r := newRig(t, set)
-		s, d := r.shards[0], r.arena.Domain
+		s, d := r.shards[1], r.arena.Domain // the first one has nothing to seal
 		hs := r.fill(t, s, 2*n, pointer)
 		r.leave(t, s, hs[:n]...)
 		r.arena.ClearExpired()
