@@ -16,7 +16,7 @@ import (
 
 // ClearExpired reclaims removed slots whose grace period is over, and so zeroes their values. There must
 // be no Reset. It visits about each slot that waits when it comes to the slot's shard, however many are
-// removed meanwhile. A shard whose lock another goroutine has is left to the next cycle.
+// removed meanwhile. A shard whose lock another goroutine has (I12) is left to the next cycle.
 //
 // One scan serves all shards. It begins in a later epoch than the seals, so it tells of what they took,
 // and nothing of what others seal meanwhile (L3). The wrong version makes a round in each shard: 20,000

@@ -37,7 +37,7 @@ type mutant struct {
 var fates = []kind{interleave.Livelock, interleave.Deadlock, interleave.Panicked}
 
 // grounds are the reasons to keep a patch. docs/checks.md explains them.
-var grounds = []string{"naive rule", "two places", "late stores", "once found", "judge", "no slip"}
+var grounds = []string{"naive rule", "two places", "late stores", "judge", "no slip"}
 
 // hunk is one change of a file: the lines old must occur in it exactly once.
 type hunk struct {

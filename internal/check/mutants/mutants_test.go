@@ -242,7 +242,7 @@ func TestSlipsAreDrawnBySeed(t *testing.T) {
 	}
 	for _, kind := range []string{
 		"early return", "inverted condition", "inverted result", "looked, then stored", "loop ends early", "min or max lost", "missing break",
-		"missing call", "missing check", "missing continue", "missing left operand", "missing lock", "missing reset", "missing right operand",
+		"missing call", "missing check", "missing continue", "missing left operand", "missing lock", "missing look", "missing reset", "missing right operand",
 		"missing store", "not deferred", "off by one", "stored unseen", "swapped arguments", "swapped stores",
 	} {
 		require.Greater(t, kinds[kind], 10, kind)

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -125,6 +126,18 @@ func (f *finder) replace(kind string, from, to ast.Node, by string) {
 // near has the comparison that one mistakes for another, where the two differ by one.
 var near = map[token.Token]token.Token{token.LSS: token.LEQ, token.LEQ: token.LSS, token.GTR: token.GEQ, token.GEQ: token.GTR}
 
+// never returns a statement as one that is not executed. What it alone uses, such as an import, still compiles.
+func (f *finder) never(n ast.Node) string { return "if false { " + f.of(n) + " }" }
+
+// cases adds the slips that forget one case of a switch without a tag.
+func (f *finder) cases(body *ast.BlockStmt) {
+	for _, s := range body.List {
+		for _, cond := range s.(*ast.CaseClause).List {
+			f.add("missing check", cond, "("+f.of(cond)+") && false")
+		}
+	}
+}
+
 // visit adds the slips of a node.
 func (f *finder) visit(n ast.Node) bool {
 	switch n := n.(type) {
@@ -135,6 +148,9 @@ func (f *finder) visit(n ast.Node) bool {
 		if n.Op == token.LAND || n.Op == token.LOR {
 			f.add("missing right operand", n, "("+f.of(n.X)+")")
 			f.add("missing left operand", n, "("+f.of(n.Y)+")")
+		}
+		if n.Op == token.EQL && isLook(n.X) != isLook(n.Y) && !isZero(n.Y) {
+			f.add("missing look", n, "("+f.of(n)+" || true)")
 		}
 		switch lit, ok := n.Y.(*ast.BasicLit); {
 		case ok && lit.Kind == token.INT && (n.Op == token.ADD || n.Op == token.SUB) && lit.Value == "1":
@@ -178,11 +194,15 @@ func (f *finder) visit(n ast.Node) bool {
 		}
 	case *ast.ExprStmt:
 		if !f.counts(n) {
-			f.add("missing call", n, "")
+			f.add("missing call", n, f.never(n))
 		}
 	case *ast.DeferStmt:
-		f.add("missing call", n, "")
+		f.add("missing call", n, f.never(n))
 		f.add("not deferred", n, f.of(n.Call))
+	case *ast.SwitchStmt:
+		if n.Tag == nil {
+			f.cases(n.Body)
+		}
 	case *ast.BlockStmt:
 		f.list(n.List)
 	case *ast.CaseClause:
@@ -211,20 +231,35 @@ func (f *finder) list(list []ast.Stmt) {
 	}
 }
 
-// locks adds the slips that forget a lock and its unlocking.
+// locks adds the slips that forget a lock and its unlocking. One that is tried in a condition is unlocked in the
+// body, or after it.
 func (f *finder) locks(list []ast.Stmt) {
 	for i, s := range list {
-		of, ok := strings.CutSuffix(f.of(s), "ock()") // mu.Lock() and s.lock()
-		if !ok || !isCall(s) {
-			continue
+		if n, ok := s.(*ast.IfStmt); ok {
+			ast.Inspect(n.Cond, func(c ast.Node) bool {
+				if c, ok := c.(*ast.CallExpr); ok {
+					f.lock(c, "true", slices.Concat(n.Body.List, list[i+1:]))
+				}
+				return true
+			})
+		} else if isCall(s) {
+			f.lock(s, "", list[i+1:])
 		}
-		at := strings.LastIndex(of, ".")
-		unlock := of[:at+1] + map[string]string{"L": "Unlock()", "l": "unlock()"}[of[at+1:]]
-		for _, u := range list[i+1:] {
-			if text := f.of(u); text == unlock || text == "defer "+unlock {
-				f.replace("missing lock", s, u, f.text[f.offset(s.End()):f.offset(u.Pos())])
-				break
-			}
+	}
+}
+
+var locking = regexp.MustCompile(`(?s)^(.+\.)(?:[Tt]ry)?[Ll]ock\(\)$`) // mu.Lock(), s.lock(), mu.TryLock() and s.tryLock()
+
+// lock adds the slip that forgets a call if it locks, and the first of its unlocks that come after.
+func (f *finder) lock(call ast.Node, instead string, after []ast.Stmt) {
+	of := locking.FindStringSubmatch(f.of(call))
+	if of == nil {
+		return
+	}
+	for _, u := range after {
+		if strings.EqualFold(strings.TrimPrefix(f.of(u), "defer "), of[1]+"unlock()") {
+			f.replace("missing lock", call, u, instead+f.text[f.offset(call.End()):f.offset(u.Pos())])
+			break
 		}
 	}
 }
@@ -287,6 +322,16 @@ func stores(s ast.Stmt) bool {
 		return s.Tok != token.DEFINE
 	}
 	return false
+}
+
+// isLook reports whether an expression loads a word that others store.
+func isLook(e ast.Expr) bool {
+	call, ok := e.(*ast.CallExpr)
+	if !ok {
+		return false
+	}
+	of, ok := call.Fun.(*ast.SelectorExpr)
+	return ok && of.Sel.Name == "Load" && len(call.Args) == 0
 }
 
 func isCall(s ast.Stmt) bool { _, ok := s.(*ast.ExprStmt); return ok }
