@@ -141,7 +141,7 @@ func matchModel(t testing.TB, which int, choose func(n int) int, more func() boo
 }
 
 func TestOperationsMatchModel(t *testing.T) {
-	testkit.MatchModel(t, 3, testkit.Long(160), 200, matchModel, 10, "full", "late", "answered", "shut", "asked")
+	testkit.MatchModel(t, 3, testkit.Long(160), 200, matchModel, 3, "full", "late", "answered", "shut", "asked")
 }
 
 func FuzzOps(f *testing.F) { testkit.FuzzModel(f, 3, 512, matchModel) }
