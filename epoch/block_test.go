@@ -153,6 +153,26 @@ func TestBlockBytesCountAllMarks(t *testing.T) {
 	require.Len(t, beside, 1)
 }
 
+// TestBytesCountAllCells, those of older rows and blocks too.
+func TestBytesCountAllCells(t *testing.T) {
+	processors(t, 64)
+	d := epoch.New()
+	guards(d, 1)
+	row := d.Bytes()
+	for len(d.Rows()) == 1 {
+		d.MeetOnce() // a guard keeps the first row
+	}
+	require.GreaterOrEqual(t, d.Bytes(), row+int64(d.Rows()[0]*128))
+	want := d.Bytes()
+	guards(d, 1000)
+	cells, _ := d.Blocks()
+	require.Greater(t, len(cells), 1)
+	for _, n := range cells {
+		want += epoch.BlockBytes(n)
+	}
+	require.Equal(t, want, d.Bytes())
+}
+
 // TestTracedGuardsFindPreallocatedCells, on any number of processors. On many, a row has the cells of all
 // guards, and a domain whose pins are traced has no row.
 func TestTracedGuardsFindPreallocatedCells(t *testing.T) {
@@ -162,9 +182,11 @@ func TestTracedGuardsFindPreallocatedCells(t *testing.T) {
 		runtime.GOMAXPROCS(processors)
 		var d epoch.Domain
 		d.Init(n)
-		d.Trace(&epoch.Tracer{Pinned: func(epoch.Guard) {}, Wrapped: func(epoch.Guard) {}})
+		wrapped := 0
+		d.Trace(&epoch.Tracer{Pinned: func(epoch.Guard) {}, Wrapped: func(epoch.Guard) { wrapped++ }})
 		before := d.Bytes()
 		guards(&d, n)
 		require.Equal(t, before, d.Bytes(), "with %d processors", processors)
+		require.Zero(t, wrapped, "no cell had a pin before, which a tracer would have to forget")
 	}
 }

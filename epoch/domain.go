@@ -127,9 +127,10 @@ type Tracer struct {
 func (d *Domain) Trace(t *Tracer) {
 	d.traced = t
 	if r := d.row.Load(); r != nil && d.top.Load() == nil {
-		b := newBlock(2*len(r.cells), nil)
+		d.top.Store(newBlock(2*len(r.cells), nil))
+	}
+	if b := d.top.Load(); b != nil {
 		b.begin() // or its first pins would seem to be those after the last sequence
-		d.top.Store(b)
 	}
 	d.mask.Store(0)
 	d.base.Store(nil)

@@ -66,6 +66,19 @@ func TestStampsShareAnEpoch(t *testing.T) {
 	}
 }
 
+// TestLatestIsTheGreatestStamp that was taken, whether or not a Pin has moved the epoch on since.
+func TestLatestIsTheGreatestStamp(t *testing.T) {
+	d := epoch.New()
+	for range 3 {
+		stamp := d.Stamp()
+		require.Equal(t, stamp, d.Latest())
+		g := d.Pin()
+		require.Greater(t, g.Epoch(), stamp)
+		require.Equal(t, stamp, d.Latest(), "nothing was stamped in the new epoch")
+		g.Unpin()
+	}
+}
+
 // TestEndEpochPartsStamps: after EndEpoch stamps are greater, with guards or without. It moves the epoch
 // on once, like a Pin.
 func TestEndEpochPartsStamps(t *testing.T) {

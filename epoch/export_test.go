@@ -23,6 +23,13 @@ func (d *Domain) Rows() (cells []int) {
 	return cells
 }
 
+// CloseOlder closes the first n cells of the row before the newest, as a scan does that then meets a pin.
+func (d *Domain) CloseOlder(n int) {
+	for i := range n {
+		d.row.Load().older.Load().cells[i].close()
+	}
+}
+
 // MeetOnce is what a pin does that has met another in the newest row.
 func (d *Domain) MeetOnce() { d.meet(d.row.Load()) }
 

@@ -95,6 +95,23 @@ func TestRowsGrowWhereGuardsMeet(t *testing.T) {
 	require.Equal(t, 0, d.Scan().Count)
 }
 
+// TestRowThatWasClosedInPartGoes: a scan that a pin has stopped leaves some cells closed. A later one closes the others,
+// and drops the row.
+func TestRowThatWasClosedInPartGoes(t *testing.T) {
+	processors(t, 64)
+	for closed := range epoch.Least + 1 {
+		d := epoch.New()
+		g := d.Pin()
+		for len(d.Rows()) == 1 {
+			d.MeetOnce()
+		}
+		g.Unpin()
+		d.CloseOlder(closed)
+		d.Scan()
+		require.Len(t, d.Rows(), 1, "%d cells were closed before", closed)
+	}
+}
+
 // TestSeldomMeetingsDoNotGrow: meetings that lie far apart cost nobody time.
 func TestSeldomMeetingsDoNotGrow(t *testing.T) {
 	d := epoch.New()
