@@ -166,16 +166,15 @@ func (l *batches) divide(oldest uint64) {
 			l.joinNeighbours()
 			k = -1 // again: the last that passes may be joined to the first that does not
 		default:
-			k += l.cut(k, oldest)
+			l.cut(k, oldest)
 		}
 	}
 	l.divided = oldest
 }
 
 // cut cuts batch k in two: what has passed if the oldest guard has that epoch, and the rest, which mostly is
-// the next batch then. It returns how many batches there are more. It visits all slots of the batch. The
-// parts keep their order.
-func (l *batches) cut(k int, oldest uint64) (more int) {
+// the next batch then. It visits all slots of the batch. The parts keep their order.
+func (l *batches) cut(k int, oldest uint64) {
 	a, w := l.arena, *l.Entry(k)
 	parts := [2]batch{w.Body, w.Body} // what has passed, and the rest
 	passed, late := &parts[0], &parts[1]
@@ -193,7 +192,7 @@ func (l *batches) cut(k int, oldest uint64) (more int) {
 	}
 	if passed.N == 0 {
 		l.Entry(k).Body = *late
-		return 0
+		return
 	}
 	at := l.Find(oldest) // behind what has passed too, some of which was removed before, perhaps with a later stamp
 	if at > 0 {
@@ -202,13 +201,11 @@ func (l *batches) cut(k int, oldest uint64) (more int) {
 	if late.N > 0 {
 		l.Entry(k).Body = *late
 		l.Insert(k, 0, batch{})
-		more = 1
 	}
 	for j := k; j > at; j-- {
 		*l.Entry(j) = *l.Entry(j - 1)
 	}
 	*l.Entry(at) = slots.Stamped[batch]{Stamp: latest, Body: *passed}
-	return more
 }
 
 // passed returns how many slots are in batches that have passed, by what a scan has found. least is at most

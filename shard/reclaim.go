@@ -168,7 +168,7 @@ func (r *round) release(oldest uint64) {
 		b.divide(oldest)
 	}
 	r.recycler = a.recycler() // observes (P7)
-	for r.resets.n == 0 {
+	for {
 		passed := b.step(oldest)
 		if passed == nil {
 			break
@@ -179,10 +179,8 @@ func (r *round) release(oldest uint64) {
 			break
 		}
 		if a.Reset != nil {
-			if !r.resets.take(r) {
-				break
-			}
-			continue
+			r.resets.take(r)
+			break
 		}
 		n := passed.N
 		r.pass(passed)

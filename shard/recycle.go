@@ -127,17 +127,13 @@ type resets struct {
 }
 
 // take takes as many slots out of what has passed as a run may have. In a bounded pool a run is short,
-// so that an insertion finds one of the others. It reports false if the shard has as many runs as it
-// may have.
-func (r *resets) take(m *round) bool {
+// so that an insertion finds one of the others. It takes none if the shard has as many runs as it may have.
+func (r *resets) take(m *round) {
 	s := m.source
-	run := s.backlog.stepRun(min(s.arena.mostOwned, resetRun))
-	if run.Body.N == 0 {
-		return false
+	if run := s.backlog.stepRun(min(s.arena.mostOwned, resetRun)); run.Body.N > 0 {
+		r.source, r.target, r.n, r.left = s, m.target, run.Body.N, run
+		m.moved = true
 	}
-	r.source, r.target, r.n, r.left = s, m.target, run.Body.N, run
-	m.moved = true
-	return true
 }
 
 // call calls Reset for the slots of r, and delivers them. If a Reset does not return, its slot

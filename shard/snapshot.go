@@ -85,16 +85,14 @@ func (r *Restorer) add(n uint64) bool {
 	}
 }
 
-// Occupy hands out the slots from first to end-1, of which those that were handed out before lie below first
-// or are the next ones, and gives them memory. It returns false if the input has not paid for that.
+// Occupy hands out the slots from first to end-1, which are the next ones, and gives them memory. It returns
+// false if the input has not paid for that.
 func (r *Restorer) Occupy(first, end uint64) bool {
 	t := &r.arena.Table
-	for i := first; i < min(end, uint64(t.Pages().Limit)); {
-		m, _ := t.Pages().Meta(uint32(i))
-		if !r.occupy(m, uint32(min(i, t.Allocated()))) {
+	if first < uint64(t.Pages().Limit) { // in the last page, with slots that were handed out before
+		if m, _ := t.Pages().Meta(uint32(first)); !r.occupy(m, uint32(first)) {
 			return false
 		}
-		i = uint64(m.FirstSlot) + uint64(m.N)
 	}
 	if !r.add(end) {
 		return false
@@ -156,7 +154,7 @@ func (r *Restorer) Change(i, stage uint32) bool {
 		m.Floor = max(m.Floor, stage)
 		return true
 	}
-	if !r.occupy(m, uint32(min(uint64(m.FirstSlot)+uint64(m.N), r.arena.Table.Allocated()))) {
+	if !r.occupy(m, uint32(r.arena.Table.Allocated())) {
 		return false
 	}
 	r.arena.RestoreSlot(i, stage)

@@ -124,8 +124,7 @@ func (p *piles) fresh(k int) int { return k }
 func (p *piles) giveBack(t *trimmer, list shards, count uint32) {
 	for k, c := range p.deal(t, list) {
 		if c.N > 0 {
-			c.Link(slots.None)
-			list[k].free.Splice(&c) // all lists were taken, and none was filled since (I9)
+			list[k].free.Splice(&c) // it ends with None, as each pile does; all lists were taken, and none was filled since (I9)
 		}
 	}
 }
