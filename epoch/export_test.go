@@ -30,6 +30,9 @@ func (d *Domain) CloseOlder(n int) {
 	}
 }
 
+// CloseNewest closes the cells of the newest row, as a scan does with an older one, and reports whether it has closed all.
+func (d *Domain) CloseNewest() bool { return d.row.Load().close() }
+
 // MeetOnce is what a pin does that has met another in the newest row.
 func (d *Domain) MeetOnce() { d.meet(d.row.Load()) }
 

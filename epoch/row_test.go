@@ -112,6 +112,23 @@ func TestRowThatWasClosedInPartGoes(t *testing.T) {
 	}
 }
 
+// TestRowWithAGuardIsNotClosed, in whichever cell that is: the guard may have been pinned since the scan looked.
+func TestRowWithAGuardIsNotClosed(t *testing.T) {
+	for k := range epoch.Least {
+		d := epoch.New()
+		open := guards(d, epoch.Least)
+		for i := range open {
+			if i != k {
+				open[i].Unpin()
+			}
+		}
+		require.False(t, d.CloseNewest())
+		require.True(t, open[k].Pinned())
+		open[k].Unpin()
+		require.True(t, d.CloseNewest())
+	}
+}
+
 // TestSeldomMeetingsDoNotGrow: meetings that lie far apart cost nobody time.
 func TestSeldomMeetingsDoNotGrow(t *testing.T) {
 	d := epoch.New()

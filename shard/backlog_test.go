@@ -3,6 +3,7 @@ package shard_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"unsafe"
@@ -162,6 +163,42 @@ func TestFullListStaysWhereItIsCut(t *testing.T) {
 			require.Equal(t, lows(hs[:removed]), order)
 		}
 	}
+}
+
+// TestRoomIsForTheCapacity: a small pool with Preallocate has no room for more batches than it may have slots.
+func TestRoomIsForTheCapacity(t *testing.T) {
+	bytes := func(n int) int64 {
+		return newRig[uint64](t, setup[uint64]{slots: n, capacity: n, fixed: true}).shards[0].BacklogBytes()
+	}
+	require.Positive(t, bytes(14)-bytes(4))
+	require.Equal(t, bytes(14)-bytes(4), bytes(24)-bytes(14))
+}
+
+// TestListsKeepNothing that was taken out of them, whatever joins, cuts or takes it.
+func TestListsKeepNothing(t *testing.T) {
+	const n = 1000
+	everyKind(t, func(t *testing.T, set setup[*int]) {
+		set.slots = n
+		r := newRig(t, set)
+		s := r.shards[0]
+		require.False(t, s.KeepsTaken())
+		for range 2 {
+			hs := r.claim(t, s, n)
+			for k, some := range slices.Collect(slices.Chunk(hs, 150)) {
+				g := r.arena.Domain.Pin()
+				r.leave(t, s, some...)
+				s.Reclaim([]*shard.Shard{s, nil}[k%2])
+				require.False(t, s.KeepsTaken())
+				g.Unpin()
+			}
+			for s.Pending() > 0 {
+				s.Reclaim(nil)
+				require.False(t, s.KeepsTaken())
+			}
+			r.arena.TrimAll()
+			require.False(t, s.KeepsTaken())
+		}
+	})
 }
 
 // reclaimNow reclaims all that has passed.

@@ -18,6 +18,7 @@ const (
 	Patience    = patience
 	CellsASlot  = cellsASlot
 	CellsPaid   = cellsPaid
+	OthersFirst = othersFirst
 	Ahead       = aheadBytes / 16
 
 	// VisitsAll reports whether each slot is visited that is reclaimed, as in the debug build.
@@ -220,6 +221,39 @@ func (a *Arena) TrimAfter(chosen func()) int64 {
 	return t.trim()
 }
 
+// TrimWithin is TrimAll that calls a function when it has all locks, before it takes slots.
+func (a *Arena) TrimWithin(locked func()) int64 {
+	t := newTrimmer(a)
+	t.choose()
+	t.taken = within{t.taken, locked}
+	return t.trim()
+}
+
+type within struct {
+	taken
+	locked func()
+}
+
+func (w within) init(shards int) {
+	w.taken.init(shards)
+	w.locked()
+}
+
+// OldPage is the generation from which a page is not given up any more.
+const OldPage = oldPage
+
+// Wake is what a removal does after its push. WaitsAsleep returns when the call that waits has looked, and sleeps unless it is
+// woken. There must be one.
+func (a *Arena) Wake() { a.waiters.wake() }
+
+func (a *Arena) WaitsAsleep() bool {
+	defer a.LockVerdicts()() // its look has ended
+	return a.waiters.asleep.Load() != 0
+}
+
+// HasCurrentView reports whether the magazine's view is the current table.
+func (m *Magazine) HasCurrentView() bool { return m.view.Load() == m.arena.Table.Pages() }
+
 // Kept returns how many slots the magazine keeps.
 func (m *Magazine) Kept() int { return len(m.ready) + m.used - m.start }
 
@@ -270,6 +304,14 @@ func (s *shard) Seal() {
 	s.backlog.seal(s)
 }
 
+// KeepsTaken reports whether the arrays of the lists have anything that was taken out. It would keep the memory of its page.
+func (s *shard) KeepsTaken() bool {
+	w, r := &s.backlog.waiting.StampList, &s.ready
+	batches := append(w.List[len(w.List):cap(w.List)], w.List[:len(w.List)-w.Len()]...)
+	return slices.ContainsFunc(batches, func(b slots.Stamped[batch]) bool { return b.Body.Last != nil }) ||
+		slices.ContainsFunc(r.chains[len(r.chains):cap(r.chains)], func(c slots.Chain) bool { return c.Last != nil })
+}
+
 // CollectorRound is the round of ClearExpired in s, where what was removed could not be sealed before.
 func CollectorRound(s *Shard) {
 	s.arena.Domain.EndEpoch()
@@ -277,4 +319,38 @@ func CollectorRound(s *Shard) {
 	s.lock()
 	var r round
 	r.runByAndUnlock(s, pins)
+}
+
+// Ranked returns an order of reuse whose ages are numbered from 0. So have the orders of an arena and of its copy, which
+// has as many stamps as there are ages.
+func Ranked(b []byte) []byte {
+	o, c := order{}, scribe{b: b, reads: true}
+	c.order(&o)
+	ages := []*uint64{&o.floorAge, &o.account.began}
+	if o.account.flags&foundNone == 0 {
+		ages = append(ages, &o.account.oldest)
+	} else {
+		o.account.oldest = 0
+	}
+	for k := range o.waiting {
+		ages = append(ages, &o.waiting[k].age, &o.waiting[k].leastAge)
+	}
+	for _, list := range o.removed() {
+		for k := range list.slots {
+			ages = append(ages, &list.slots[k].age)
+		}
+	}
+	var known []uint64
+	for _, age := range ages {
+		known = append(known, *age)
+	}
+	slices.Sort(known)
+	known = slices.Compact(known)
+	for _, age := range ages {
+		k, _ := slices.BinarySearch(known, *age)
+		*age = uint64(k)
+	}
+	c = scribe{}
+	c.order(&o)
+	return c.b
 }

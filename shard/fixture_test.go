@@ -34,6 +34,7 @@ type setup[T any] struct {
 	maxLimbo     int // magazines are small then as well
 	fixed        bool
 	reset        func(*T)
+	events       shard.Events
 	pages        slots.PageSizes // the zero value: tinyPages
 }
 
@@ -51,6 +52,7 @@ func newRig[T any](t testing.TB, set setup[T]) *rig[T] {
 	if set.stampPerSlot {
 		limbo = set.slots
 	}
+	r.arena.Events = set.events
 	r.arena.Init(shard.Config{
 		Domain: epoch.New(),
 		Slots:  uint64(set.slots), Pages: set.pages, Shards: max(n, set.most), AllShards: set.most == 0,

@@ -10,6 +10,26 @@ import (
 	"coatcheck/shard/slots"
 )
 
+// TestRoundsAreBoundedBesideAHold: slots that are asked for holders are visited, and so a round has as many as may be.
+func TestRoundsAreBoundedBesideAHold(t *testing.T) {
+	const n = 3 * shard.ReclaimMost
+	r := newRig[uint64](t, setup[uint64]{slots: n + 1})
+	s := r.shards[0]
+	hs := r.fill(t, s, n+1, number)
+	k, ok := r.arena.Hold(hs[n])
+	require.True(t, ok)
+	r.leave(t, s, hs[:n]...)
+	for free, more := 0, true; more; {
+		var visits int
+		visits, more = s.Round(nil)
+		require.LessOrEqual(t, visits, shard.ReclaimMost)
+		require.Equal(t, free+visits, s.Free())
+		free += visits
+	}
+	require.Equal(t, n, s.Free())
+	r.arena.Drop(k)
+}
+
 // TestHeldSlotStopsNoOther: in a batch some slots are held. All others are free after it, with the next
 // generation, whatever keeps the batch: a list, a Worker's bag or arrays.
 func TestHeldSlotStopsNoOther(t *testing.T) {

@@ -165,6 +165,89 @@ func TestTransientPinIsNoReason(t *testing.T) {
 	}
 }
 
+// TestTransientPinDelaysNoRefusal for which it is no reason: nothing waits, or only for a user's guard. An insertion would
+// look again and again, as long as others look values up.
+func TestTransientPinDelaysNoRefusal(t *testing.T) {
+	for _, stampPerSlot := range []bool{false, true} {
+		r := newRig[uint64](t, setup[uint64]{slots: 2, stampPerSlot: stampPerSlot})
+		s := r.shards[0]
+		hs := r.fill(t, s, 2, number)
+		transient := r.arena.Domain.PinTransient()
+		_, err := r.arena.Decide(s, r.arena.Decisions())
+		require.ErrorIs(t, err, shard.ErrFull)
+		require.NotErrorIs(t, err, shard.ErrStalled)
+		if stampPerSlot {
+			continue // it is known of no slot of a first seal that it was removed after a guard was pinned
+		}
+		r.arena.Domain.Stamp()
+		guard := r.arena.Domain.Pin()
+		r.leave(t, s, hs[0])
+		_, err = r.arena.Decide(s, r.arena.Decisions())
+		require.ErrorIs(t, err, shard.ErrStalled)
+		transient.Unpin()
+		guard.Unpin()
+	}
+}
+
+// TestLateSlotIsCutOffBesideTheSameGuard: what comes with an old stamp, after batches were cut by a guard, is cut by it anew.
+func TestLateSlotIsCutOffBesideTheSameGuard(t *testing.T) {
+	r := newRig[uint64](t, setup[uint64]{slots: 2, stampPerSlot: true})
+	s := r.shards[0]
+	hs := r.fill(t, s, 2, number)
+	k, ok := r.arena.Hold(hs[0])
+	require.True(t, ok)
+	r.remove(t, s, hs[0])
+	guard := r.arena.Domain.Pin()
+	defer guard.Unpin()
+	r.remove(t, s, hs[1])
+	_, _, err := s.Claim()
+	require.ErrorIs(t, err, shard.ErrStalled)
+	r.arena.Drop(k)
+	_, h, err := s.Claim()
+	require.NoError(t, err, "it was removed before the guard was pinned")
+	require.Equal(t, text(slots.Reborn(hs[0])), text(h))
+}
+
+// TestInsertionTakesWhatWaitsInAnyShard before it takes memory: of three shards each may be the one that has removed slots.
+func TestInsertionTakesWhatWaitsInAnyShard(t *testing.T) {
+	const total = 2 * slots.Batch
+	for k := range 3 {
+		r := newRig[uint64](t, setup[uint64]{slots: 1 << 12, memory: total, shards: 3, pages: slots.PagesOf(16, 0)})
+		r.leave(t, r.shards[k], r.fill(t, r.shards[k], total, number)...)
+		_, _, err := r.shards[0].Claim()
+		require.NoError(t, err)
+		require.Equal(t, total, r.arena.Table.Resident(), "they wait in shard %d", k)
+	}
+}
+
+// TestSearchesTakeOthersSlotsNowAndThen: in a full arena a search mostly reclaims the few slots that wait in its own shard,
+// and each eighth leaves them, and takes a vacant slot of another shard.
+func TestSearchesTakeOthersSlotsNowAndThen(t *testing.T) {
+	r := newRig[uint64](t, setup[uint64]{slots: 8, shards: 2})
+	mine, other := r.shards[0], r.shards[1]
+	hs := r.fill(t, mine, 8, number)
+	theirs, own := hs[0], hs[1]
+	r.leave(t, mine, own)
+	others := 0
+	for range 4 * shard.OthersFirst {
+		r.remove(t, other, theirs)
+		r.reclaim(t, other)
+		slot, h, err := mine.Claim()
+		require.NoError(t, err)
+		live(slot, h, 1)
+		if slots.Low(h) == slots.Low(own) {
+			own = h
+			r.leave(t, mine, own)
+			slot, theirs = r.take(t, other)
+			live(slot, theirs, 1)
+		} else {
+			theirs = h
+			others++
+		}
+	}
+	require.Equal(t, 4, others)
+}
+
 // TestVerdictIsShared: a refusal serves insertions that had begun before it, and no later one.
 func TestVerdictIsShared(t *testing.T) {
 	r := newRig[uint64](t, setup[uint64]{slots: 2, stampPerSlot: true})

@@ -258,6 +258,42 @@ func TestMagazineKeepsNothingThatWaitsForAGuard(t *testing.T) {
 	require.Equal(t, len(hs), r.shards[0].Pending())
 }
 
+// TestTrimShowsEachMagazineItsTable: an older one keeps the memory that Trim has given up, however long the magazine is idle.
+func TestTrimShowsEachMagazineItsTable(t *testing.T) {
+	r := newRig[uint64](t, setup[uint64]{slots: 64})
+	var all []*shard.Magazine
+	for range 3 {
+		all = append(all, r.arena.NewMagazine())
+	}
+	r.remove(t, r.shards[0], r.fill(t, r.shards[0], 64, number)...)
+	require.Positive(t, r.arena.Trim())
+	for k, m := range all {
+		require.True(t, m.HasCurrentView(), "magazine %d", k)
+	}
+}
+
+// TestLastLivesThatAreBurntCount: slots that a magazine gives back, and that have no other life, are exhausted like those
+// whose value was removed.
+func TestLastLivesThatAreBurntCount(t *testing.T) {
+	const total = 8
+	r := newRig[uint64](t, setup[uint64]{slots: total, first: slots.LastGeneration})
+	m := r.arena.NewMagazine()
+	slot, h := r.shards[0].Refill(total)
+	live(slot, h, 1)
+	_, h, err := m.Claim() // and keeps others
+	require.NoError(t, err)
+	require.Positive(t, m.Kept())
+	r.arena.Abandon(r.arena.Slot(slots.Low(h)), h, shard.Caller)
+	m.Close(shard.Caller)
+	r.remove(t, r.shards[0], slots.Pack(slots.LastGeneration, 0))
+	r.reclaim(t, r.shards[0])
+	require.EqualValues(t, total, r.arena.Exhausted())
+	spent, waiting := r.arena.Table.Spent()
+	require.Equal(t, []int64{total, 0}, []int64{spent, waiting})
+	_, _, err = r.shards[0].Claim()
+	require.ErrorIs(t, err, shard.ErrExhausted)
+}
+
 // TestMagazineKeepsItsReach: a magazine keeps no more than its reach, which grows to what the
 // arena can spare, until Flush.
 func TestMagazineKeepsItsReach(t *testing.T) {

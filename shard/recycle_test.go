@@ -130,6 +130,22 @@ func TestSiftedResetsKeepTheOrderOfRemovals(t *testing.T) {
 	require.Equal(t, lows(hs[:10]), got)
 }
 
+// TestHeldSlotStopsNoReset: the other slots of its run have their Resets at once.
+func TestHeldSlotStopsNoReset(t *testing.T) {
+	const n = shard.ResetRun
+	resets := 0
+	r := newRig[uint64](t, setup[uint64]{slots: n, reset: func(*uint64) { resets++ }})
+	s := r.shards[0]
+	hs := r.fill(t, s, n, number)
+	k, ok := r.arena.Hold(hs[n/2])
+	require.True(t, ok)
+	r.leave(t, s, hs...)
+	s.Round(nil)
+	require.Equal(t, n-1, resets)
+	require.Equal(t, n-1, s.Free())
+	r.arena.Drop(k)
+}
+
 // TestRunsOfResetsAreBounded starts as many runs as a shard has at a time, whose Resets wait. A
 // later reclaimer neither begins another nor loops. A goal is reached when the first run has
 // ended.
@@ -204,6 +220,26 @@ func TestWhatAResetLeftStaysApart(t *testing.T) {
 			require.True(t, goal.Reached(), "the goal should be reached")
 		}
 	}
+}
+
+// TestGoalEndsWithAFailedReset: once a Synchronize has panicked, what it has left need not stay apart from what is removed later.
+func TestGoalEndsWithAFailedReset(t *testing.T) {
+	fails := true
+	r := newRig[uint64](t, setup[uint64]{slots: 8, stampPerSlot: true, reset: func(*uint64) {
+		if fails {
+			panic("once")
+		}
+	}})
+	s := r.shards[0]
+	hs := r.fill(t, s, 8, number)
+	r.leave(t, s, hs[:4]...)
+	require.Panics(t, func() { _ = r.arena.Synchronize(t.Context()) })
+	r.leave(t, s, hs[4:]...)
+	s.Seal()
+	require.Equal(t, 1, s.Batches())
+	fails = false
+	require.NoError(t, r.arena.Synchronize(t.Context()))
+	require.Equal(t, 8, s.Free())
 }
 
 // TestWhatSeveralResetsLeftStaysApart: so it is with three runs that fail at once, where two calls of

@@ -104,6 +104,39 @@ func TestRefusalsSealAllShards(t *testing.T) {
 	}
 }
 
+// TestLastLookFindsOthersSlots, in a freelist or in a range, also if there are several shards between. Its slot gets the home
+// of whoever takes it.
+func TestLastLookFindsOthersSlots(t *testing.T) {
+	for _, in := range []string{"a freelist", "a range"} {
+		for from := 1; from < 3; from++ {
+			// There are more slots that need memory, which a guard forbids.
+			r := newRig[uint64](t, setup[uint64]{slots: 64, memory: 16, shards: 3, maxLimbo: 4})
+			s, other := r.shards[0], r.shards[from]
+			slot, h := other.Refill(1)
+			if in == "a range" {
+				slot, h = other.Refill(2)
+			}
+			live(slot, h, 1)
+			want := h
+			hs := r.fill(t, s, int(r.arena.Table.Unused()), number)
+			if in == "a freelist" {
+				r.remove(t, other, h)
+				r.reclaim(t, other)
+			}
+			g := r.arena.Domain.Pin()
+			r.leave(t, s, hs[:8]...)
+			require.Equal(t, other, s.Home(slots.Low(want)), in)
+			h, err := r.arena.Decide(s, r.arena.Decisions())
+			require.NoError(t, err, "%s of shard %d", in, from)
+			require.NotZero(t, h)
+			require.Equal(t, s, other.Home(slots.Low(h)), in)
+			_, err = r.arena.Decide(s, r.arena.Decisions())
+			require.ErrorIs(t, err, shard.ErrStalled)
+			g.Unpin()
+		}
+	}
+}
+
 // TestGoingAheadIsBounded: where other shards have slots, a shard gets no more new memory than all may
 // have vacant, beyond what was needed once. Memory that was never needed is no reason for more.
 func TestGoingAheadIsBounded(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"coatcheck/internal/check/testkit"
+	"coatcheck/shard"
 	"coatcheck/shard/slots"
 )
 
@@ -120,6 +121,50 @@ func inOrderOfTheTable(t *testing.T, lists, before [][]uint32, unit uint32, what
 	}
 }
 
+// TestTrimDealsPagesInTurns: the units of the first pages go to all shards, one after the other. A shard that gets none of
+// them would go on in later pages.
+func TestTrimDealsPagesInTurns(t *testing.T) {
+	const total, first = 64, 10 // units of 2 slots
+	r := newRig[uint64](t, setup[uint64]{slots: total, shards: 2, pages: slots.PageSizes{Unit: 1, Page: 3, Most: 3}})
+	hs := r.fill(t, r.shards[0], total, number)
+	for k, s := range r.shards {
+		for _, h := range hs[k*total/2 : (k+1)*total/2] {
+			if i := slots.Low(h); i%8 != 1 && i != 2 && i != 4 { // no page goes
+				r.remove(t, s, h)
+			}
+		}
+		r.reclaim(t, s)
+	}
+	require.Zero(t, r.arena.TrimAll())
+	for k, s := range r.shards {
+		order, _ := s.Order()
+		for _, i := range order {
+			if i < 2*first {
+				require.EqualValues(t, k, i/2%2, "slot %d", i)
+			}
+		}
+	}
+}
+
+// TestNoShardIsMadeDuringTrim: a new shard could send slots home to a list that Trim has found empty, and that it fills.
+func TestNoShardIsMadeDuringTrim(t *testing.T) {
+	r := newRig[uint64](t, setup[uint64]{slots: 64, most: 4})
+	s := r.shards[0]
+	r.remove(t, s, r.fill(t, s, 64, number)...)
+	r.reclaim(t, s)
+	meet := func() {
+		for range 2 * shard.Patience {
+			s.Met(0)
+		}
+	}
+	require.Positive(t, r.arena.TrimWithin(func() {
+		meet()
+		require.Equal(t, 1, r.arena.Made())
+	}))
+	meet()
+	require.Equal(t, 2, r.arena.Made())
+}
+
 // TestTrimKeepsWhatWasAddedSince: while Trim waits for the locks, others add pages, use them, and remove
 // what they inserted. None of these slots is lost.
 func TestTrimKeepsWhatWasAddedSince(t *testing.T) {
@@ -166,7 +211,7 @@ func TestTrimKeepsWhatWasAddedSince(t *testing.T) {
 // they were used or not. A Trim of a pool that was never used costs no slot its last lives.
 func TestTrimLeavesOldPages(t *testing.T) {
 	const total = 8
-	for first, want := range map[uint32]int{1: total, slots.LastGeneration - 4: 0, slots.LastGeneration: 0} {
+	for first, want := range map[uint32]int{1: total, shard.OldPage - 1: total, slots.LastGeneration - 4: 0, slots.LastGeneration: 0} {
 		for _, fifo := range []bool{false, true} {
 			for _, taken := range []int{0, 1, total} { // the others are in a range, or nowhere
 				r := newRig[uint64](t, setup[uint64]{slots: total, fifo: fifo, first: first})
@@ -241,6 +286,9 @@ func TestEntriesKeepPages(t *testing.T) {
 		n := total >> (9 - page)
 		r := newRig[uint64](t, setup[uint64]{slots: n, pages: slots.PageSizes{Page: page}})
 		r.remove(t, r.shards[0], r.fill(t, r.shards[0], n, number)...)
+		r.reclaim(t, r.shards[0])
+		require.Positive(t, r.arena.Trim())
+		r.remove(t, r.shards[0], r.claim(t, r.shards[0], n)...) // in pages that came back
 		r.reclaim(t, r.shards[0])
 		freed := make(chan bool, 1)
 		entries := r.arena.Table.Pages().Array

@@ -176,3 +176,33 @@ func TestStripsAreWhatHasMemory(t *testing.T) {
 		}
 	}
 }
+
+// TestPagesComeBackOncePerFinding: a call that has found that the table needs a page brings none back if another call has
+// done so since, although all that came back is in use again.
+func TestPagesComeBackOncePerFinding(t *testing.T) {
+	table := tableOf(slots.Setup{Slots: 64, Pages: slots.PageSizes{Unit: 1, Page: 1, Most: 1}})
+	table.Provide(64)
+	table.Allot(64)
+	table.Decommit([]slots.Decommitted{{FirstSlot: 40, Floor: 2}, {FirstSlot: 20, Floor: 2}}) // no neighbours
+	for _, want := range []int{62, 64} {
+		found := table.Changes()
+		for range 2 {
+			table.Grow(found)
+			require.Equal(t, want, table.Resident())
+			table.Allot(64)
+		}
+	}
+}
+
+// TestGrowthAheadCountsFromWhatWasNeeded: that is what had memory when the table had to grow, without the page that it got.
+func TestGrowthAheadCountsFromWhatWasNeeded(t *testing.T) {
+	table := tableOf(slots.Setup{Slots: 64, Pages: slots.PageSizes{Unit: 3, Page: 3, Most: 3}})
+	table.Provide(8)
+	table.Allot(8)
+	table.Grow(table.Changes())
+	table.Allot(8)
+	require.Equal(t, 16, table.Resident())
+	require.False(t, table.GrowAhead(table.Changes(), 15), "there would be 16 more than were needed")
+	require.True(t, table.GrowAhead(table.Changes(), 16))
+	require.Equal(t, 24, table.Resident())
+}

@@ -1,0 +1,88 @@
+//go:build !race
+
+package shard_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/epoch"
+	"coatcheck/shard"
+	"coatcheck/shard/slots"
+)
+
+// restoring returns an arena without slots, whose pages have 1, 1, 2, 4, 4, … slots, and a restorer of it that can
+// afford all.
+func restoring(most int) (*shard.Arena, *shard.Restorer) {
+	a := new(shard.Arena)
+	a.Init(shard.Config{
+		Domain: epoch.New(), Layout: slots.LayoutOf[uint64](false, nil), Slots: uint64(most), Pages: tinyPages, Shards: 1, Origin: 1,
+	})
+	r := shard.NewRestorer(a)
+	r.Earn(1 << 20)
+	return a, r
+}
+
+// requireUnused requires that slots were never used: a stage that they did not have would cost them lives.
+func requireUnused(t *testing.T, a *shard.Arena, first, end uint32) {
+	t.Helper()
+	for i := first; i < end; i++ {
+		_, h := a.Table.FirstLife(i)
+		require.Equal(t, text(slots.Pack(1, i)), text(h))
+	}
+}
+
+// TestRestoredSlotsShareAPage: a page gets memory with the first of its slots that needs some. Those that were read before
+// have the page's floor, which is no exact stage, and those behind are as if they were never used.
+func TestRestoredSlotsShareAPage(t *testing.T) {
+	const floor = 10
+	a, r := restoring(32)
+	require.True(t, r.Vacant(0, 6, floor))
+	stage, exact := r.Stage(4)
+	require.Equal(t, []any{uint32(floor), false}, []any{stage, exact}, "the page has a floor")
+	require.True(t, r.Occupy(6, 7)) // in the page of slots 4 to 7
+	requireUnused(t, a, 6, 8)
+	for i := range uint32(6) {
+		stage, exact := r.Stage(i)
+		require.Equal(t, []any{uint32(floor), false}, []any{stage, exact}, "slot %d: it may have had an earlier one", i)
+	}
+	require.EqualValues(t, 4, a.Table.Resident())
+
+	a, r = restoring(32)
+	require.True(t, r.Occupy(0, 5))
+	require.True(t, r.Vacant(5, 6, floor)) // in the page of slots 4 to 7, which has memory
+	stage, exact = r.Stage(5)
+	require.Equal(t, []any{uint32(floor), true}, []any{stage, exact})
+	requireUnused(t, a, 6, 8)
+}
+
+// TestPageOfATooOldSlotGetsMemory, for no more slots than were handed out.
+func TestPageOfATooOldSlotGetsMemory(t *testing.T) {
+	a, r := restoring(32)
+	require.True(t, r.Vacant(0, 22, 2)) // in pages up to slot 23
+	old := uint32(a.OldFloor()) + 2
+	require.True(t, r.Change(21, old-2))
+	require.Zero(t, a.Table.Resident())
+	require.True(t, r.Change(21, old))
+	require.EqualValues(t, 4, a.Table.Resident())
+	for i, want := range map[uint32]uint32{3: 2, 20: old - 2, 21: old} {
+		stage, _ := r.Stage(i)
+		require.Equal(t, want, stage, "slot %d", i)
+	}
+	requireUnused(t, a, 22, 24)
+}
+
+// TestRestoredSlotsArePaidFor: input that has not paid for memory, or for places in the table, gets none.
+func TestRestoredSlotsArePaidFor(t *testing.T) {
+	const n = 1 << 16
+	a, r := restoring(n)
+	require.True(t, r.Vacant(0, 6, 2))
+	poor := shard.NewRestorer(a)
+	require.False(t, poor.Vacant(6, n, 2))
+	require.False(t, poor.Occupy(6, 7), "the page of slots 4 to 7")
+	require.False(t, poor.Occupy(6, n))
+	require.False(t, poor.Change(4, uint32(a.OldFloor())+2))
+	require.EqualValues(t, 6, a.Table.Allocated())
+	require.Zero(t, a.Table.Resident())
+}

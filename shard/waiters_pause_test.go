@@ -1,0 +1,37 @@
+//go:build go1.25
+
+package shard_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestPausesBeginAnew: a call that waits looks at short intervals for the end of a guard which was pinned late, however often
+// it was woken before.
+func TestPausesBeginAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig[uint64](t, setup[uint64]{slots: 1, stampPerSlot: true})
+		s := r.shards[0]
+		hs := r.fill(t, s, 1, number)
+		claimed := make(chan error)
+		go func() {
+			_, _, err := r.arena.ClaimWait(t.Context(), 0)
+			claimed <- err
+		}()
+		for range 100 {
+			synctest.Wait()
+			r.arena.Wake()
+		}
+		g := r.arena.Domain.Pin()
+		r.remove(t, s, hs...)
+		time.Sleep(50 * time.Microsecond)
+		g.Unpin()
+		began := time.Now()
+		require.NoError(t, <-claimed)
+		require.LessOrEqual(t, time.Since(began), 100*time.Microsecond)
+	})
+}
