@@ -115,9 +115,7 @@ type run struct {
 // look finds a later generation in its slot (I2), and so the slot is vacant in the clone, and zero. The naive copy
 // looks at the words right behind the values too, as Get does: whatever that finds, the second look finds.
 func (k *cloner) block(first uint32, limit uint64) (uint64, error) {
-	if err := k.endVacant(); err != nil {
-		return 0, err
-	}
+	k.vacated()
 	original := k.walker.core
 	if !original.replays {
 		pin := original.domain.Pin()
@@ -197,9 +195,7 @@ func (k *cloner) hold(h uint64) {
 
 func (k *cloner) addVacant(first, n, stage uint32) error {
 	if k.gap.stage != stage || k.gap.end != uint64(first) {
-		if err := k.endVacant(); err != nil {
-			return err
-		}
+		k.vacated()
 		k.gap = run{uint64(first), uint64(first), stage}
 	}
 	k.gap.end += uint64(n)
@@ -207,11 +203,16 @@ func (k *cloner) addVacant(first, n, stage uint32) error {
 }
 
 func (k *cloner) endVacant() error {
-	gap := k.gap
-	if k.gap = (run{}); gap.first == gap.end {
-		return nil
+	k.vacated()
+	return nil
+}
+
+// vacated hands the vacant slots since the last others to the builder. All of them are paid for.
+func (k *cloner) vacated() {
+	if gap := k.gap; gap.first < gap.end {
+		k.vacate(gap.first, gap.end, gap.stage)
 	}
-	return k.vacate(gap.first, gap.end, gap.stage)
+	k.gap = run{}
 }
 
 func (k *cloner) skips(first uint32, lives []uint32) error {

@@ -32,7 +32,6 @@ func (p *Pool[T]) Insert(v T) (h Handle[T], err error) {
 // Do not wait while you hold a guard, in a Reset or in the body of a loop: no slot may come free
 // until ctx is done. InsertWait does not take what idle Workers keep: Flush them first.
 func (p *Pool[T]) InsertWait(ctx context.Context, v T) (Handle[T], error) {
-	p.pages()
 	slot, h, err := p.arena.ClaimWait(ctx, hint.Frame())
 	if err != nil {
 		return 0, err
@@ -43,7 +42,6 @@ func (p *Pool[T]) InsertWait(ctx context.Context, v T) (Handle[T], error) {
 // InsertFuncWait is like [Pool.InsertFunc], but waits for a slot as [Pool.InsertWait] does, before
 // it calls init.
 func (p *Pool[T]) InsertFuncWait(ctx context.Context, init func(h Handle[T], v *T)) (Handle[T], error) {
-	p.pages()
 	slot, h, err := p.arena.ClaimWait(ctx, hint.Frame())
 	if err != nil {
 		return 0, err

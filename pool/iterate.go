@@ -86,9 +86,6 @@ func (c *core) forEach(ctx context.Context, workers int, calls callsFunc) error 
 	if it := c.tracer.each(); it != nil {
 		defer c.tracer.closeEach(it)
 	}
-	if ctx.Err() != nil {
-		return cause.Of(ctx)
-	}
 	if ctx.Done() != nil && !slots.Exploring {
 		defer context.AfterFunc(ctx, func() { e.fail(cause.Of(ctx)) })()
 	}
@@ -105,10 +102,9 @@ func (c *core) newEach(ctx context.Context, workers int, calls callsFunc) *eachC
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	t := c.pages()
-	limit := min(uint64(t.Limit), c.arena.Table.Allocated())
+	limit := c.arena.Table.Allocated() // before the pages, which have these slots then
 	n := min(uint64(workers), limit)
-	e := &eachCall{core: c, ctx: ctx, pages: t, calls: calls, shares: make([]share, n)}
+	e := &eachCall{core: c, ctx: ctx, pages: c.pages(), calls: calls, shares: make([]share, n)}
 	for k := range n {
 		e.shares[k].set(uint32(limit*k/n), uint32(limit*(k+1)/n))
 	}

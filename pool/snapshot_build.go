@@ -81,17 +81,18 @@ func (b *builder) limit() uint64 {
 	return min(b.plan.slots, uint64(b.plan.capacity)+b.spent)
 }
 
-// vacate gets the slots from first to end-1, which are vacant at a stage and need no memory.
-func (b *builder) vacate(first, end uint64, stage uint32) error {
+// vacate gets the slots from first to end-1, which are vacant at a stage and need no memory. It reports whether the
+// table that has room for them is paid for.
+func (b *builder) vacate(first, end uint64, stage uint32) (paid bool) {
 	known := min(end, max(first, b.limit()))
 	if known > first && !b.restorer.Vacant(first, known, stage) {
-		return b.unpaid(first)
+		return false
 	}
 	if known < end {
 		b.core.arena.Outlive(uint32(known), stage, b.jump)
 	}
 	b.slots = end
-	return nil
+	return true
 }
 
 // skip notes what the slots from index first on skip.

@@ -206,8 +206,8 @@ func (sr *snapshotReader) vacant() error {
 		if !ok || sr.core.arena.NeedsMemory(stage) {
 			return sr.nonsense()
 		}
-		if err := sr.vacate(first, first+n, stage); err != nil {
-			return err
+		if !sr.vacate(first, first+n, stage) {
+			return sr.unpaid(first)
 		}
 		b, first = remaining, first+n
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 
 	"coatcheck/pool/internal/codec"
 	"coatcheck/pool/internal/snapshot"
@@ -143,12 +144,9 @@ func (sw *snapshotWriter) held(h uint64, stage *uint32) (err error) {
 // changed writes the stages of a run that is not what it was. In the copy, a live slot
 // keeps the value of the first look if that had the same stage; otherwise it is vacant.
 func (sw *snapshotWriter) changed(first uint32) error {
-	for j, stage := range sw.stages {
-		if sw.core.needsMemoryVacant(stage) { // it may have grown too old since the first look, which did not pay then
-			if err := sw.Pay(sw.memory.Again(uint64(first) + uint64(j))); err != nil {
-				return err
-			}
-			break
+	if slices.ContainsFunc(sw.stages, sw.core.needsMemoryVacant) { // it may have grown too old since the first look, which did not pay then
+		if err := sw.Pay(sw.memory.Again(uint64(first))); err != nil {
+			return err
 		}
 	}
 	sw.Begin(snapshot.Generations, first, len(sw.stages))

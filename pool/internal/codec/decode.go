@@ -87,17 +87,11 @@ func (d *partsDecoder) bytes(claimed int) ([]byte, error) {
 	if k == 0 {
 		return nil, errShort
 	}
-	if k > claimed {
-		if err := d.claim(1, k-claimed); err != nil {
-			return nil, err
-		}
-		claimed = k
-	}
 	d.take(k)
 	return d.content(int(min(x, MaxValue+1)), claimed-k)
 }
 
-// content reads n bytes, of which so many have been claimed.
+// content reads n bytes, of which so many have been claimed: less than 0 if the length took more than its shortest.
 func (d *partsDecoder) content(n, claimed int) ([]byte, error) {
 	if n < claimed {
 		return nil, errSparse

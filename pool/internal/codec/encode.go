@@ -233,7 +233,7 @@ func (e *partsEncoder) container(p *part, v unsafe.Pointer) error {
 		e.length(0)
 		return nil
 	}
-	if err := e.room(m.Len(), max(1, p.entry)); err != nil {
+	if err := e.room(m.Len(), p.entry); err != nil {
 		return err
 	}
 	start := len(e.dst)
