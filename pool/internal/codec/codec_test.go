@@ -345,6 +345,11 @@ func TestOfRefusesPromotedMethods(t *testing.T) {
 	refused[stampedHalf](t, text+"Time")
 	refused[stampedWrong](t, text+"Time")
 	refused[stampedIdle](t, text+"idle")
+	refused[struct {
+		_ int
+		time.Time
+		Name string
+	}](t, text+"Time")
 	refused[embedsAny](t, text+"self")
 	refused[struct{ self }](t, "field self is unexported")
 	refused[struct{ At []stamped }](t, "field At[]: type codec_test.stamped "+text+"Time")
@@ -485,6 +490,32 @@ func TestDescriptionsAreStructures(t *testing.T) {
 	require.Less(t, len(descriptionOf[octave[octave[octave[octave[octave[string]]]]]](t)), 1100)
 	require.Equal(t, descriptionOf[octave[octave[octave[octave[octave[lists]]]]]](t), descriptionOf[octave[octave[octave[octave[octave[[]names]]]]]](t))
 	require.NotEqual(t, descriptionOf[octave[octave[octave[octave[octave[lists]]]]]](t), descriptionOf[octave[octave[octave[octave[octave[names]]]]]](t), "they differ only at the end")
+}
+
+// TestLongDescriptionsAreCut: up to 1,000 bytes a name and a description are whole. A longer one ends in a hash, which
+// differs where only what was cut differs.
+func TestLongDescriptionsAreCut(t *testing.T) {
+	of := func(letters int, last reflect.Type) codec.Description {
+		_, d, err := codec.Of(reflect.StructOf([]reflect.StructField{
+			{Name: strings.Repeat("X", letters), Type: reflect.TypeFor[string]()}, {Name: "Y", Type: last},
+		}))
+		require.NoError(t, err)
+		return d
+	}
+	text := reflect.TypeFor[string]()
+	for what, described := range map[string]func(d codec.Description) string{
+		"name":  func(d codec.Description) string { return d.Name },
+		"parts": func(d codec.Description) string { return d.Parts },
+	} {
+		letters := 1000 - len(described(of(1, text))) + 1
+		whole := described(of(letters, text))
+		require.Len(t, whole, 1000, what)
+		require.Regexp(t, `X string; Y string ?}$`, whole)
+		long := described(of(letters+1, text))
+		require.Regexp(t, `^struct ?\{ ?X+ string; Y string ?… \([0-9a-f]{16}\)$`, long)
+		require.Equal(t, 1000, strings.Index(long, "…"))
+		require.NotEqual(t, described(of(2000, text)), described(of(2000, reflect.TypeFor[int]())), what)
+	}
 }
 
 // TestDrawnTypesAreDescribed draws pairs of types and compares their descriptions with their structures.

@@ -25,6 +25,13 @@ func Within(t reflect.Type, v unsafe.Pointer, limit int) ([]byte, error) {
 	return e.dst, err
 }
 
+// OnOtherProcessors makes codecs as where numbers have the other order of bytes in memory, until the function that it
+// returns is called.
+func OnOtherProcessors() (restore func()) {
+	littleEndian = !littleEndian
+	return func() { littleEndian = !littleEndian }
+}
+
 const (
 	MapHead  = mapHead
 	PartRoom = mostBytes + wideLength

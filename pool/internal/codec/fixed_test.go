@@ -5,10 +5,13 @@ package codec_test
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 	"testing"
 	"unsafe"
 
 	"github.com/stretchr/testify/require"
+
+	"coatcheck/pool/internal/codec"
 )
 
 type named uint64
@@ -51,6 +54,29 @@ func TestFixedSizeIsEncodingBinary(t *testing.T) {
 			E [1]int64
 		}
 	}{A: 1, B: 2})
+}
+
+// TestOtherOrderOfBytes: where memory has the other order, each number is reversed, on its way there and back. No
+// processor of our tests needs it.
+func TestOtherOrderOfBytes(t *testing.T) {
+	type numbers struct {
+		A uint16
+		B [2]int32
+		C complex64
+		D uint8
+		E bool
+	}
+	v := numbers{0x201, [2]int32{0x4030201, -1}, complex(1, 2), 7, true}
+	usual, err := encode(v)
+	require.NoError(t, err)
+	defer codec.OnOtherProcessors()()
+	other, err := encode(v)
+	require.NoError(t, err)
+	for _, number := range [][2]int{{0, 2}, {2, 6}, {6, 10}, {10, 14}, {14, 18}} {
+		slices.Reverse(usual[number[0]:number[1]])
+	}
+	require.Equal(t, usual, other)
+	requireEncodes(t, v)
 }
 
 // Blank fields are no part of a value.

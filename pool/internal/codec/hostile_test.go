@@ -153,6 +153,32 @@ func testOverlap[T any](t *testing.T, level func(left int) []byte) {
 	require.ErrorContains(t, bounded[T](t, in), "the block ends before its values do")
 }
 
+// TestValuesEndTooSoon: the beginning of an encoding is refused at its end, and nothing behind it is read. Where an entry
+// of a map has spare bytes, its key and its element do not both get them.
+func TestValuesEndTooSoon(t *testing.T) {
+	endsTooSoon(t, map[string]large{strings.Repeat("a", 400): {n: 600}})
+	endsTooSoon(t, map[string]large{"a": {n: 600}, "b": {n: 600}})
+	endsTooSoon(t, map[marshalling]marshalling{{strings.Repeat("a", 200)}: {strings.Repeat("b", 200)}})
+	endsTooSoon(t, []string{strings.Repeat("a", 200), "b"})
+	endsTooSoon(t, []marshalling{{strings.Repeat("a", 200)}, {"b"}})
+	endsTooSoon(t, [2]map[string]int{{"a": 1, "b": 1 << 40}})
+	endsTooSoon(t, struct {
+		To   *handle
+		Wide [3]uint64
+	}{To: ptr(handle(9<<32 | 300)), Wide: [3]uint64{1 << 63}})
+}
+
+func endsTooSoon[T any](t *testing.T, v T) {
+	t.Helper()
+	whole, err := encode(v)
+	require.NoError(t, err)
+	requireEncodes(t, v)
+	for n := range whole {
+		_, _, err := decode[T](whole[:n:n])
+		require.ErrorContains(t, err, "the block ends before its values do", "%d of %d bytes of %T", n, len(whole), v)
+	}
+}
+
 // TestDeepValues: a value that is nested too deep, as a cycle is, is refused before anything
 // follows it to the end of the stack, which would be the end of the program.
 func TestDeepValues(t *testing.T) {
@@ -200,6 +226,8 @@ func TestLongValuesAreRefusedAtTheLimit(t *testing.T) {
 	refusedAt(t, [1]marshalling{{strings.Repeat("a", 100)}}, head)
 	refusedAt(t, slices.Repeat([]string{"ab"}, 60), part-len("2ab"))
 	refusedAt(t, map[string]uint32{"a": 2, "b": 4, "c": 6, "d": 8, "e": 10}, part-len("8"))
+	_, err := encode(make([]struct{}, codec.MaxValue+1)) // its length would be read as another
+	require.ErrorContains(t, err, "its encoding is longer than")
 }
 
 // refusedAt requires that v is not refused from a limit on that is so far above the length of its encoding.
