@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"context"
 	"reflect"
 	"unsafe"
 
@@ -74,9 +75,35 @@ func FailGrowth[T any](p *Pool[T]) (restore func()) {
 	return func() { p.arena.Table.Current.Store(t) }
 }
 
+// GetPinned is Get where a second look at the slot does not prove that the copy is whole.
+func GetPinned[T any](p *Pool[T], h Handle[T]) (v T, ok bool) { return p.getPinned(h) }
+
+// ClaimedByEach calls f for each live value, as one goroutine of Each does, and returns the index behind the last slot
+// that it has claimed.
+func ClaimedByEach[T any](p *Pool[T], f func(Handle[T], *T) error) uint32 {
+	e := p.newEach(context.Background(), 1, callsOf(f))
+	w := eachWorker{eachCall: e, share: &e.shares[0], limit: 1}
+	w.setPin()
+	first, end := w.share.bounds()
+	_ = e.calls(&w, first, end)
+	w.pin.Unpin()
+	next, _ := w.share.bounds()
+	return next
+}
+
+// Wrapped tells the tracer of p that the sequence begins anew in the cell of the guard that was recorded first.
+func Wrapped[T any](p *Pool[T]) { p.tracer.forget(p.tracer.pinned[0].guard) }
+
 // Traced returns how many guards the tracer of p has records of.
 func Traced[T any](p *Pool[T]) int {
 	p.tracer.mu.Lock()
 	defer p.tracer.mu.Unlock()
 	return len(p.tracer.pinned)
+}
+
+// TracedRefs is the same of Refs.
+func TracedRefs[T any](p *Pool[T]) int {
+	p.tracer.mu.Lock()
+	defer p.tracer.mu.Unlock()
+	return len(p.tracer.held)
 }

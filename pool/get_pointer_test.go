@@ -64,6 +64,22 @@ func readStale[T any](t *testing.T, value T, again bool) {
 	require.NoError(t, testkit.Soon(t, done))
 }
 
+// TestCopyUnderAPin: where Get needs a pin, it returns the same, and the pin ends. Without this test nothing calls it on
+// amd64.
+func TestCopyUnderAPin(t *testing.T) {
+	p := pool.Must(&pool.Options[int]{Shards: 1})
+	h := testkit.MustInsert(t, p, 7)
+	v, ok := pool.GetPinned(p, h)
+	require.True(t, ok, "the value should be live")
+	require.Equal(t, 7, v)
+	for _, none := range []pool.Handle[int]{0, h + 1, h + 2<<32, h | 1<<31} { // another slot, another life, no slot
+		v, ok = pool.GetPinned(p, none)
+		require.False(t, ok, "%v is not live", none)
+		require.Zero(t, v)
+	}
+	require.Zero(t, p.Stats().Pinned)
+}
+
 // TestGetPinsNothing: where a processor allows it, a copy is checked by a second look, and costs no pin. The
 // first pin of a pool makes its cells.
 func TestGetPinsNothing(t *testing.T) {

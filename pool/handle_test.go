@@ -77,6 +77,7 @@ func TestHandleInJSON(t *testing.T) {
 		require.Error(t, json.Unmarshal([]byte(`{"A":`+wrong+`}`), &back), wrong)
 		require.Equal(t, h, back.A)
 	}
+	require.ErrorContains(t, json.Unmarshal([]byte(`{"A":"\/"}`), &back), `pool: handle "\/": want a string without escapes`)
 }
 
 // What no pool issues has no text that could not be read back, in a file or a database.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -154,6 +155,19 @@ func TestEachStopsBetweenSlowCalls(t *testing.T) {
 		require.ErrorIs(t, err, why)
 		require.LessOrEqual(t, calls.Load(), int32(20*workers), "a busy machine may be late to tell Each, but not for a second")
 	}
+}
+
+// TestEachClaimsOnlyLiveSlots: a goroutine of Each claims no slot before it has seen a value there. A claim costs a locked
+// instruction, and most slots of a pool may be vacant.
+func TestEachClaimsOnlyLiveSlots(t *testing.T) {
+	p := pool.Must(&pool.Options[int]{Shards: 1})
+	hs := testkit.Fill(t, p, 1000, testkit.Number)
+	live := hs[100]
+	require.Equal(t, 999, p.RemoveBatch(slices.DeleteFunc(hs, func(h pool.Handle[int]) bool { return h == live })))
+	calls := 0
+	claimed := pool.ClaimedByEach(p, func(pool.Handle[int], *int) error { calls++; return nil })
+	require.Equal(t, 1, calls)
+	require.Equal(t, live.Index()+1, claimed)
 }
 
 // A panic in f reaches Each's caller with its value, after the other calls have ended.

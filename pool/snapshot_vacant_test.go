@@ -108,6 +108,37 @@ func TestPagesOfTwoTypesShareFloors(t *testing.T) {
 	}
 }
 
+// TestVacantSlotsOfManyStages: a snapshot in which each vacant slot has another stage than the one before has several
+// records of them, of which none is lost.
+func TestVacantSlotsOfManyStages(t *testing.T) {
+	const n = 300_000 // two bytes each, so that a record of 256 KiB ends
+	opts := &pool.Options[struct{}]{Shards: 1}
+	p := pool.Must(opts)
+	hs := testkit.Fill(t, p, n, func(int) struct{} { return struct{}{} })
+	var half []pool.Handle[struct{}]
+	for i := 0; i < n; i += 2 {
+		half = append(half, hs[i])
+	}
+	require.Equal(t, n/2, p.RemoveBatch(half))
+	testkit.RequireReclaimed(t, p)
+	testkit.Fill(t, p, n/2, func(int) struct{} { return struct{}{} }) // the second life of each second slot
+	p.Clear()
+	in := snapshotOf(t, p)
+	vacant := 0
+	for _, record := range cut(in) {
+		if record[0] == vacantKind {
+			vacant++
+			require.Less(t, len(record), 300<<10)
+		}
+	}
+	require.Greater(t, vacant, 1)
+	requireCopy(t, p, mustRead(t, in, opts))
+	for failing := range 1 + vacant {
+		_, err := p.WriteTo(&moodyWriter{failing: failing})
+		require.ErrorIs(t, err, errMood, "the error of write %d", failing)
+	}
+}
+
 // TestSnapshotsOfThisVersionAreRead: a file that was written when the format was new is read, with its order. To renew
 // it, delete it and run the test, which writes it.
 func TestSnapshotsOfThisVersionAreRead(t *testing.T) {

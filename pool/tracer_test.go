@@ -167,6 +167,45 @@ func TestTraceGuardsNamesNoneThatWasUnpinned(t *testing.T) {
 	require.LessOrEqual(t, strings.Count(profileOf(t), "NamesNoneThatWasUnpinned"), 1)
 }
 
+// TestTracerForgetsTheGuardsOfACell: where the words of a cell come again, the records of its guards go, and those of
+// others stay. Otherwise a guard would be named that was unpinned, after 16,384 pins.
+func TestTracerForgetsTheGuardsOfACell(t *testing.T) {
+	p := tiny(t, &pool.Options[int]{Shards: 1, TraceGuards: 1})
+	first, second := forgetsUnpin(p), p.Pin()
+	defer second.Unpin()
+	first.Unpin()
+	require.Equal(t, 2, pool.Traced(p))
+	require.Contains(t, profileOf(t), "forgetsUnpin")
+	pool.Wrapped(p)
+	require.Equal(t, 1, pool.Traced(p))
+	require.NotContains(t, profileOf(t), "forgetsUnpin")
+}
+
+// TestTracerKeepsAll: goroutines that pin and hold at once lose no record of each other.
+func TestTracerKeepsAll(t *testing.T) {
+	const goroutines, each = 8, 300
+	p := pool.Must(&pool.Options[int]{TraceGuards: 1})
+	h := testkit.MustInsert(t, p, 1)
+	guards := make([]pool.Guard[int], goroutines*each)
+	refs := make([]*pool.Ref[int], goroutines*each)
+	testkit.Together(goroutines, func(i int) {
+		for k := i * each; k < (i+1)*each; k++ {
+			guards[k] = p.Pin()
+			refs[k], _ = p.Hold(h)
+		}
+	})
+	require.Equal(t, []int{len(guards), len(refs)}, []int{pool.Traced(p), pool.TracedRefs(p)})
+	testkit.Together(goroutines, func(i int) {
+		for k := i * each; k < (i+1)*each; k++ {
+			guards[k].Unpin()
+			refs[k].Release()
+		}
+	})
+	require.Empty(t, p.ExplainOpen())
+	require.Zero(t, pool.TracedRefs(p), "records of Refs that were released")
+	require.NotContains(t, profileOf(t), "TestTracerKeepsAll")
+}
+
 // What was open in a pool leaves the profile when the pool is gone.
 func TestTraceGuardsForgetsWithThePool(t *testing.T) {
 	testkit.Apart(func() {
