@@ -3,6 +3,7 @@ package command_test
 import (
 	"runtime"
 	"testing"
+	"weak"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -62,6 +63,43 @@ func TestSettledInsertionsAreNotKept(t *testing.T) {
 			command.Apply(a, b)
 		}
 	}
+}
+
+// TestDoneBeforeAPanicIsNotKept: where an Apply ends early, the Buffer keeps what is not done, and not the insertions and
+// functions before it.
+func TestDoneBeforeAPanicIsNotKept(t *testing.T) {
+	const n, panics = 200, 150
+	fails := true
+	p := pool.Must(&pool.Options[value]{Shards: 1, OnInsert: func(_ handle, v *value) {
+		if fails && v.id == panics {
+			panic("OnInsert")
+		}
+	}})
+	b := command.New(p)
+	for i := range uint64(n) {
+		mustRecord(t, b, i)
+	}
+	insertion := command.FirstInsertion(b)
+	require.PanicsWithValue(t, "OnInsert", func() { b.Apply() })
+	collect := func() { runtime.GC(); runtime.GC() }
+	collect()
+	require.Nil(t, insertion.Value(), "a Reservation that was committed is kept")
+	fails = false
+	kept := weakFunction(b)
+	b.Do(func() { panic("Do") })
+	b.Do(func() {})
+	require.PanicsWithValue(t, "Do", func() { b.Apply() })
+	collect()
+	require.Nil(t, kept.Value(), "a function that was called is kept")
+	b.Apply()
+	require.Equal(t, n-1, p.Len())
+}
+
+// weakFunction records a function, and returns what that refers to.
+func weakFunction(b *buffer) weak.Pointer[[64]byte] {
+	v := new([64]byte)
+	b.Do(func() { v[0]++ })
+	return weak.Make(v)
 }
 
 func TestSteadyFrameAllocatesWhatReserveDoes(t *testing.T) {

@@ -30,6 +30,9 @@ func Snapshot[T any](values []T, handles []uint64) []byte {
 	return b.Bytes()
 }
 
+// Overlap makes s look as if a Create and a Refresh were in it at once: more slots wait than there are.
+func Overlap[T any](s *Store[T]) { s.waits = len(*s.waiting.Load()) + 1 }
+
 // Check returns what is wrong in a store that nothing else uses.
 func Check[T any](s *Store[T]) error {
 	d := s.room.Load()

@@ -179,6 +179,15 @@ func TestRefreshInALoopPanics(t *testing.T) {
 	}
 }
 
+// TestCreateDuringRefreshIsNamed: a Create that read what a Refresh was changing says so, and does not fail at an index.
+func TestCreateDuringRefreshIsNamed(t *testing.T) {
+	s := tiny[int](t, nil)
+	s.Kill(fill(t, s, 3)[1])
+	s.Refresh()
+	dense.Overlap(s)
+	testkit.RequirePanicText(t, func() { _, _ = s.Create(1) }, "dense: "+dense.Alone+" was called during Create")
+}
+
 // TestDeleteFuncThatRefreshesPanics: its slices are those of the phase before.
 func TestDeleteFuncThatRefreshesPanics(t *testing.T) {
 	s := tiny[int](t, nil)

@@ -114,4 +114,11 @@ func TestTrimKeepsExhaustedSlots(t *testing.T) {
 	assert.Positive(t, s.Trim())
 	require.NoError(t, dense.Check(s))
 	require.EqualValues(t, 10, create(t, s, 0).Index())
+
+	s = tiny(t, &dense.Options[int]{Origin: testkit.LastGeneration})
+	s.Kill(fill(t, s, 10)[9]) // right above all that stay
+	s.Refresh()
+	s.Trim()
+	require.NoError(t, dense.Check(s))
+	require.EqualValues(t, 10, create(t, s, 0).Index())
 }

@@ -64,6 +64,12 @@ func TestPageShowsAPool(t *testing.T) {
 	require.Contains(t, text, "<strong>1,234</strong> live of 5,000")
 	require.Regexp(t, `<path class="live" d="M[0-9. HVMz]+"/>`, text)
 	runtime.KeepAlive(p)
+
+	unbounded := pool.Must[float64](nil)
+	poolhttp.Register("unbounded", unbounded)
+	_, text, _ = strings.Cut(ask("GET", "/").Body.String(), `<section id="pool-unbounded"`)
+	require.Contains(t, text, "<strong>0</strong> live</p>")
+	runtime.KeepAlive(unbounded)
 }
 
 // TestNamesAreEscaped: names may come from the program's users.

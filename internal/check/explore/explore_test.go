@@ -40,6 +40,9 @@ func TestInterleave(t *testing.T) {
 	t.Run("a guard is pinned behind a scan that ends in a later epoch", func(t *testing.T) {
 		testkit.Explore(t, behindTheScan, false, search)
 	})
+	for traced, name := range []string{"two Releases of one Ref", "two Releases of one Ref that is traced"} {
+		t.Run(name, func(t *testing.T) { testkit.Explore(t, releasedOnce(traced), false, search) })
+	}
 	t.Logf("%d schedules in %v", runs, took.Round(time.Millisecond))
 }
 
