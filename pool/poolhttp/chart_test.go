@@ -52,6 +52,16 @@ func TestChartStepsAndGaps(t *testing.T) {
 	}, c.Areas, "nothing lies between these")
 }
 
+// TestChartEnds: a sample is shown for 70 seconds and no longer, and what is older than the chart begins at its edge.
+func TestChartEnds(t *testing.T) {
+	for apart, width := range map[time.Duration]string{70 * time.Second: "H596.0", 71 * time.Second: "H458.0"} {
+		c := draw(history{at(-apart, 1, 0), at(0, 1, 0)})
+		require.Contains(t, c.Areas[0].Path, width, "a sample %v before the last one", apart)
+	}
+	c := draw(history{at(-time.Hour, 1, 0), at(0, 1, 0)})
+	require.Equal(t, "M0.0 120V0.0H0.0V120zM596.0 120V0.0H600.0V120z", c.Areas[0].Path)
+}
+
 // TestChartLeavesFreeSlotsOut: a few live slots can be seen among the thousands of a
 // page, and the chart says that there are more.
 func TestChartLeavesFreeSlotsOut(t *testing.T) {
@@ -69,6 +79,7 @@ func TestChartLeavesFreeSlotsOut(t *testing.T) {
 func TestNumbersForPeople(t *testing.T) {
 	require.Equal(t, []int{1, 1, 100, 110, 8200, 130_000_000}, []int{ceil(0), ceil(1), ceil(100), ceil(101), ceil(8192), ceil(123_456_789)})
 	require.Equal(t, []string{"0", "999", "1,000", "1,234,567"}, []string{grouped(0), grouped(uint64(999)), grouped(1000), grouped(1234567)})
-	require.Equal(t, []string{"0 B", "1023 B", "1.0 KiB", "64.0 KiB", "3.5 GiB"}, []string{inBytes(0), inBytes(1023), inBytes(1024), inBytes(64 << 10), inBytes(7 << 29)})
-	require.Equal(t, []string{"0 %", "< 0.01 %", "12.50 %", "99.99 %", "100 %"}, []string{share(0), share(1e-9), share(0.125), share(0.999999), share(1)})
+	require.Equal(t, []string{"0 B", "1023 B", "1.0 KiB", "64.0 KiB", "1.0 MiB", "3.5 GiB"}, []string{inBytes(0), inBytes(1023), inBytes(1024), inBytes(64 << 10), inBytes(1 << 20), inBytes(7 << 29)})
+	require.Equal(t, []string{"0 %", "< 0.01 %", "0.01 %", "12.50 %", "99.99 %", "100 %"}, []string{share(0), share(1e-9), share(0.0001), share(0.125), share(0.999999), share(1)})
+	require.Equal(t, []string{"< 1s", "1s", "1m1s"}, []string{age(time.Second - 1), age(time.Second), age(61*time.Second + 1)})
 }

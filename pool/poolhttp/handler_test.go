@@ -72,6 +72,15 @@ func TestPageShowsAPool(t *testing.T) {
 	runtime.KeepAlive(unbounded)
 }
 
+// TestSmallPagesAreNotAskedForOften: a page that costs little is asked for every two seconds.
+func TestSmallPagesAreNotAskedForOften(t *testing.T) {
+	every := regexp.MustCompile(`data-every="([0-9]+)"`).FindStringSubmatch(ask("GET", "/").Body.String())
+	require.NotNil(t, every)
+	milliseconds, err := strconv.Atoi(every[1])
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, milliseconds, 2000) // more on a busy machine
+}
+
 // TestNamesAreEscaped: names may come from the program's users.
 func TestNamesAreEscaped(t *testing.T) {
 	p := pool.Must[int](nil)

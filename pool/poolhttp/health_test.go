@@ -21,6 +21,8 @@ func TestHealthTellsWhatToDo(t *testing.T) {
 		{pool.Stats{MaxLimbo: 10, Limbo: 9}, "", ""}, // they wait for a batch, and nothing delays them
 		{pool.Stats{MaxLimbo: 10, Limbo: 6, Held: 1}, "", ""},
 		{pool.Stats{MaxLimbo: 10, Limbo: 6, Pinned: 1}, "", ""},
+		{pool.Stats{MaxLimbo: 10, Limbo: 6, Held: 5}, "", ""},
+		{pool.Stats{MaxLimbo: 10, Limbo: 6, Pinned: 1, PinAge: time.Second}, "amber", "6 removed slots wait, and with 10 insertions may be refused: unpin guards and release Refs sooner."},
 		{pool.Stats{MaxLimbo: 10, Limbo: 6, Held: 6}, "amber", "6 removed slots wait, and with 10 insertions may be refused: unpin guards and release Refs sooner."},
 		{pool.Stats{MaxLimbo: 10, Limbo: 6, Pinned: 1, PinAge: 90 * time.Second}, "amber", "A guard has been pinned for at least 1m30s, and no slot that was removed since is reused: unpin it, or pin anew where no pointer is in use."},
 		{pool.Stats{PinAge: time.Hour, RefusedFull: 2}, "red", "Insertions were refused, 2 of late, since every slot is in use: remove values, raise Capacity, or wait with InsertWait."},
