@@ -57,7 +57,7 @@ func TestStormCopies(t *testing.T) {
 // checks its marks. It marks again while the world is stopped, and throws if it finds what
 // the first pass has missed.
 func TestStormUnderCheckmark(t *testing.T) {
-	if testkit.Short() {
+	if testkit.Short() || testkit.Race && !testkit.Full() {
 		t.Skip("stops the world thousands of times")
 	}
 	child := exec.Command(os.Args[0], "-test.run=^TestStormCopies$/^linked$", "-test.v")

@@ -52,7 +52,7 @@ func column(t *testing.T, table, row string) int {
 // Most jobs are not removed by the worker that inserted them. On a busy machine one of two
 // workers may do most of the work for a while, so little is required of two.
 func TestJobsChecksPackages(t *testing.T) {
-	if testkit.Short() {
+	if testkit.Short() || testkit.Race && !testkit.Full() {
 		t.Skip("type-checks packages three times, as the program does")
 	}
 	least := map[int]int{1: 0, 2: 10, 8: 30} // percent of the removals, by workers

@@ -23,7 +23,7 @@ import (
 )
 
 var (
-	lengthFlag = flag.Duration("storm", 0, "length of a test's storms together, spread evenly over them, an eighth of it in -short; 0: each has 400 ms in the full programme, 100 ms in the gate, 40 ms in short tests")
+	lengthFlag = flag.Duration("storm", 0, "length of a test's storms together, spread evenly over them, an eighth of it in -short; 0: each has 400 ms in the full programme, 100 ms in the gate, 50 ms there under the race detector, 40 ms in short tests")
 	seedFlag   = flag.Uint64("stormseed", 0, "seed of the storms; 0 draws one for each")
 )
 
