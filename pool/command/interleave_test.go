@@ -278,8 +278,8 @@ func TestInterleave(t *testing.T) {
 		}
 		t.Run(s.name, func(t *testing.T) {
 			testkit.RunsTwiceTheSame(t, s.name, setup)
-			testkit.Explore(t, setup, len(s.threads) == 1, testkit.Preemptions(2))
+			testkit.Explore(t, setup, len(s.threads) == 1)
 		})
 	}
-	t.Run("an Apply with nothing to do", func(t *testing.T) { testkit.Explore(t, idle, false, testkit.Preemptions(2)) })
+	t.Run("an Apply with nothing to do", func(t *testing.T) { testkit.Explore(t, idle, false) })
 }

@@ -87,7 +87,7 @@ func TestInterleave(t *testing.T) {
 	for _, s := range scenarios {
 		t.Run(s.name, func(t *testing.T) {
 			noticed := map[bool]int{}
-			testkit.Explore(t, s.setup(noticed), false, testkit.Preemptions(2))
+			testkit.Explore(t, s.setup(noticed), false)
 			if strings.HasPrefix(s.name, "Refresh over") && len(noticed) != 2 {
 				t.Fatalf("runs in which an overlap was noticed, or not: %v; want both", noticed)
 			}

@@ -163,7 +163,7 @@ func TestInterleave(t *testing.T) {
 					r.Go(string(rune('A'+i)), 0, func(t *interleave.Thread) { w.do(r, t, text) })
 				}
 				r.Finally(w.finally)
-			}, false, testkit.Preemptions(2))
+			}, false)
 		})
 	}
 }

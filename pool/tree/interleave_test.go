@@ -376,11 +376,7 @@ func (sc scenario) setup(r *interleave.Run) {
 //
 // A failure prints the interleaving.
 func TestInterleave(t *testing.T) {
-	bound := 2
-	if testing.Short() {
-		bound = 1
-	}
 	for _, sc := range scenarios {
-		t.Run(sc.name, func(t *testing.T) { testkit.Explore(t, sc.setup, false, testkit.Preemptions(bound)) })
+		t.Run(sc.name, func(t *testing.T) { testkit.Explore(t, sc.setup, false) })
 	}
 }

@@ -32,37 +32,18 @@ func TestInterleave(t *testing.T) {
 	var took time.Duration
 	for _, s := range scenarios {
 		t.Run(s.name, func(t *testing.T) {
-			res := testkit.Explore(t, s.setup, false, search)
+			res := testkit.Explore(t, s.setup, false)
 			runs += res.AllRuns
 			took += res.Took
 		})
 	}
 	t.Run("a guard is pinned behind a scan that ends in a later epoch", func(t *testing.T) {
-		testkit.Explore(t, behindTheScan, false, search)
+		testkit.Explore(t, behindTheScan, false)
 	})
 	for traced, name := range []string{"two Releases of one Ref", "two Releases of one Ref that is traced"} {
 		t.Run(name, func(t *testing.T) { testkit.Explore(t, releasedOnce(traced), false, search) })
 	}
 	t.Logf("%d schedules in %v", runs, took.Round(time.Millisecond))
-}
-
-// enough is how many schedules of a scenario are searched at the usual length. Most scenarios have
-// fewer; the others have 2 million together.
-const enough = 2_500
-
-// search explores a scenario's schedules with two preemptions. Where there are more than
-// enough, half as many are drawn instead of the rest, because a search comes late to
-// preemptions near the beginning.
-func search(setup interleave.Setup, seed uint64) interleave.Result {
-	if testkit.Full() {
-		return interleave.Search(setup, 2)
-	}
-	res := interleave.SearchSome(setup, 2, enough)
-	if res.Failure != nil || res.AllRuns < enough {
-		return res
-	}
-	res.Add(interleave.Sample(setup, enough/2, seed))
-	return res
 }
 
 var (
