@@ -41,7 +41,7 @@ func TestInterleave(t *testing.T) {
 		testkit.Explore(t, behindTheScan, false)
 	})
 	for traced, name := range []string{"two Releases of one Ref", "two Releases of one Ref that is traced"} {
-		t.Run(name, func(t *testing.T) { testkit.Explore(t, releasedOnce(traced), false, search) })
+		t.Run(name, func(t *testing.T) { testkit.Explore(t, releasedOnce(traced), false) })
 	}
 	t.Logf("%d schedules in %v", runs, took.Round(time.Millisecond))
 }

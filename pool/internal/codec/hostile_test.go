@@ -161,7 +161,7 @@ func TestValuesEndTooSoon(t *testing.T) {
 	endsTooSoon(t, map[marshalling]marshalling{{strings.Repeat("a", 200)}: {strings.Repeat("b", 200)}})
 	endsTooSoon(t, []string{strings.Repeat("a", 200), "b"})
 	endsTooSoon(t, []marshalling{{strings.Repeat("a", 200)}, {"b"}})
-	endsTooSoon(t, [2]map[string]int{{"a": 1, "b": 1 << 40}})
+	endsTooSoon(t, [2]map[string]int64{{"a": 1, "b": 1 << 40}})
 	endsTooSoon(t, struct {
 		To   *handle
 		Wide [3]uint64
