@@ -359,10 +359,7 @@ func TestRestoredPoolFindsLateWrites(t *testing.T) {
 	p := pool.Must[numbers](nil)
 	hs := testkit.Fill(t, p, 3000, func(i int) numbers { return numbers{A: int64(i)} })
 	p.RemoveBatch(hs[500:2500])
-	var b bytes.Buffer
-	_, err := p.WriteTo(&b)
-	require.NoError(t, err)
-	q, err := pool.ReadFrom[numbers](&b, nil)
+	q, err := pool.ReadFrom[numbers](bytes.NewReader(testkit.Written(t, p)), nil)
 	require.NoError(t, err)
 	for range 3000 {
 		testkit.MustInsert(t, q, numbers{})

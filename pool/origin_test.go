@@ -48,7 +48,7 @@ func TestRoundedHandlesAreRefused(t *testing.T) {
 		p.Trim()
 		hs = testkit.Fill(t, p, n, testkit.Number)
 		require.Zero(t, mistaken(hs, p.Contains), "after a Trim")
-		c := mustRead[int](t, snapshotOf(t, p), nil)
+		c := mustRead[int](t, testkit.Written(t, p), nil)
 		require.Zero(t, mistaken(hs, c.Contains), "in a copy")
 		c.Clear()
 		require.Zero(t, mistaken(testkit.Fill(t, c, n, testkit.Number), c.Contains), "of a copy")
@@ -149,7 +149,7 @@ func TestNoHandleIsIssuedTwiceWhereSlotsBeginApart(t *testing.T) {
 				testkit.RequireReclaimed(t, p)
 				p.Trim()
 			case k < 18:
-				c, err := pool.ReadTiny[int](bytes.NewReader(snapshotOf(t, p)), nil, 1)
+				c, err := pool.ReadTiny[int](bytes.NewReader(testkit.Written(t, p)), nil, 1)
 				require.NoError(t, err)
 				p = c
 			}

@@ -25,7 +25,7 @@ func converts[Old, New any](t *testing.T, n int, value func(int) Old, convert fu
 		p := tiny(t, &pool.Options[Old]{Reuse: reuse, Shards: 3})
 		hs := testkit.Fill(t, p, n, value)
 		p.RemoveBatch(hs[n/3 : n/2])
-		snapshot := snapshotOf(t, p)
+		snapshot := testkit.Written(t, p)
 		for _, o := range []pool.Options[New]{{}, {Capacity: n + 1000}, {Reuse: pool.FIFO, Shards: 1}} {
 			c, err := pool.ReadFromFunc(bytes.NewReader(snapshot), &o, convert)
 			require.NoError(t, err)
@@ -61,7 +61,7 @@ func TestReadFromFuncConverts(t *testing.T) {
 func TestReadFromFuncFails(t *testing.T) {
 	p := tiny(t, &pool.Options[int]{Origin: 1, Shards: 1})
 	testkit.Fill(t, p, 5, testkit.Number)
-	snapshot := snapshotOf(t, p)
+	snapshot := testkit.Written(t, p)
 	c, err := pool.ReadFromFunc(bytes.NewReader(snapshot), nil, func(v *int) (string, error) {
 		if *v == 3 {
 			return "", errMood
@@ -110,28 +110,28 @@ func TestTypeThatReadsItselfIsAsked(t *testing.T) {
 	p := paired(t, &pool.Options[pair]{Shards: 1})
 	a := testkit.MustInsert(t, p, pair{1, 2})
 	b := testkit.MustInsert(t, p, pair{'a', 'b'})
-	c := mustRead[learned](t, snapshotOf(t, p), nil)
+	c := mustRead[learned](t, testkit.Written(t, p), nil)
 	require.Equal(t, `"\x01\x00\x02\x00"`, c.MustGet(pool.Handle[learned](a)).text)
 	require.Equal(t, `"a\x00b\x00"`, c.MustGet(pool.Handle[learned](b)).text)
-	again := mustRead[learned](t, snapshotOf(t, c), nil)
+	again := mustRead[learned](t, testkit.Written(t, c), nil)
 	require.Equal(t, contents(c), contents(again))
 
 	texts := tiny(t, &pool.Options[string]{Shards: 1})
 	h := testkit.MustInsert(t, texts, "once")
 	k := testkit.MustInsert(t, texts, "twice")
-	c = mustRead[learned](t, snapshotOf(t, texts), nil)
+	c = mustRead[learned](t, testkit.Written(t, texts), nil)
 	require.Equal(t, `"\x04once"`, c.MustGet(pool.Handle[learned](h)).text)
 	require.Equal(t, `"\x05twice"`, c.MustGet(pool.Handle[learned](k)).text)
 
 	nothing := tiny(t, &pool.Options[struct{}]{Shards: 1, Origin: 1})
 	testkit.MustInsert(t, nothing, struct{}{})
-	err := refusal[learned](t, snapshotOf(t, nothing))
+	err := refusal[learned](t, testkit.Written(t, nothing))
 	require.ErrorIs(t, err, pool.ErrType)
 	require.NotErrorIs(t, err, pool.ErrCorrupt)
 	require.ErrorContains(t, err, "value 0@1: ")
 
 	// Of fixed size, the values of a record have as many bytes each.
-	torn := reseal(snapshotOf(t, p), func(records [][]byte) { records[1] = append(records[1], 0) })
+	torn := reseal(testkit.Written(t, p), func(records [][]byte) { records[1] = append(records[1], 0) })
 	require.ErrorIs(t, refusal[learned](t, torn), pool.ErrCorrupt)
 }
 
@@ -156,7 +156,7 @@ func TestTagLeavesOutFields(t *testing.T) {
 		v.mu.Lock()
 	})
 	require.NoError(t, err)
-	snapshot := snapshotOf(t, p)
+	snapshot := testkit.Written(t, p)
 	c := mustRead[now](t, snapshot, nil)
 	require.True(t, c.View(h, func(v *now) {
 		require.Equal(t, "a7", fmt.Sprint(v.Name, v.N))
@@ -166,7 +166,7 @@ func TestTagLeavesOutFields(t *testing.T) {
 	}), "the value should be live")
 	b := mustRead[before](t, snapshot, nil)
 	require.Equal(t, before{"a", 7}, b.MustGet(pool.Handle[before](h)))
-	require.Equal(t, 1, mustRead[now](t, snapshotOf(t, b), nil).Len())
+	require.Equal(t, 1, mustRead[now](t, testkit.Written(t, b), nil).Len())
 }
 
 // A float32 that is not a number has its bits in the copy.
@@ -177,7 +177,7 @@ func TestSnapshotKeepsNaNs(t *testing.T) {
 	}
 	p := tiny(t, &pool.Options[gaps]{Shards: 1})
 	h := testkit.MustInsert(t, p, gaps{F: math.Float32frombits(0x7fa00001)})
-	v, ok := mustRead[gaps](t, snapshotOf(t, p), nil).Get(h)
+	v, ok := mustRead[gaps](t, testkit.Written(t, p), nil).Get(h)
 	require.True(t, ok, "the value should be live")
 	require.EqualValues(t, 0x7fa00001, math.Float32bits(v.F))
 }

@@ -62,7 +62,7 @@ func TestDamagedSnapshots(t *testing.T) {
 	p := tiny(t, &pool.Options[mixed]{Shards: 1, Origin: 7})
 	hs := testkit.Fill(t, p, 4, func(i int) mixed { return mixed{Tags: []string{fmt.Sprint(i)}} })
 	p.RemoveBatch(hs[1:3])
-	whole := snapshotOf(t, p)
+	whole := testkit.Written(t, p)
 	for n := range whole {
 		err := refusal[mixed](t, whole[:n:n])
 		require.ErrorIs(t, err, io.ErrUnexpectedEOF, "%d of %d bytes", n, len(whole))
@@ -98,7 +98,7 @@ func TestMovedRecords(t *testing.T) {
 	testkit.Fill(t, p, 5, func(i int) [2]uint64 { return [2]uint64{uint64(i)} })
 	var records [][]byte // with checksums; the second snapshot's from 5 on
 	for range 2 {
-		snapshot := snapshotOf(t, p)
+		snapshot := testkit.Written(t, p)
 		for _, r := range cut(snapshot) {
 			records = append(records, snapshot[:len(r)+4:len(r)+4])
 			snapshot = snapshot[len(r)+4:]
@@ -124,7 +124,7 @@ func TestMovedRecords(t *testing.T) {
 // Input with right checksums is checked all the same.
 func TestForgedSnapshots(t *testing.T) {
 	p := tiny(t, &pool.Options[[2]uint64]{Origin: 7, Shards: 1})
-	head := cut(snapshotOf(t, p))[0]
+	head := cut(testkit.Written(t, p))[0]
 	value := make([]byte, 16)
 	live := append(runs(1, 1), value...)
 	forge := func(records ...[]byte) []byte {
@@ -221,7 +221,7 @@ func TestBothEndsRefuseTypes(t *testing.T) {
 // A snapshot is one of its type alone: of how it is encoded, and of what it is made of, whatever its
 // name.
 func TestSnapshotOfAnotherType(t *testing.T) {
-	one := snapshotOf(t, pool.Must[fixed](nil))
+	one := testkit.Written(t, pool.Must[fixed](nil))
 	changed := reseal(one, func(records [][]byte) {
 		require.Equal(t, 1, bytes.Count(records[0], []byte("ToID uint64")))
 		records[0] = bytes.Replace(records[0], []byte("ToID uint64"), []byte("ToNo uint64"), 1)
@@ -236,7 +236,7 @@ func TestSnapshotOfAnotherType(t *testing.T) {
 		"pool_test.fixed, which was struct{ID uint64; ": refusal[fixed](t, changed),
 		"ToID uint64; ": refusal[fixed](t, changed),
 		"pool_test.fixed was written by MarshalBinary, and pool_test.fixed is encoded by its parts, with handles": refusal[fixed](t, encoded(one, 5, 2)),
-		"string was written in way 9, and string is encoded by its parts":                                         refusal[string](t, encoded(snapshotOf(t, tiny[string](t, nil)), 3, 9)),
+		"string was written in way 9, and string is encoded by its parts":                                         refusal[string](t, encoded(testkit.Written(t, tiny[string](t, nil)), 3, 9)),
 		"C complex64}, and is int: ReadFromFunc converts values":                                                  refusal[int](t, one),
 	} {
 		require.ErrorIs(t, err, pool.ErrType)
@@ -264,7 +264,7 @@ func testErrors[T any](t *testing.T, value func(mood string) T) {
 	require.Zero(t, p.Stats().Pinned)
 	for mood, text := range map[string]string{"no": "not today", "fall": "decoding panicked: fell"} {
 		p.View(h, func(v *T) { *v = value(mood) })
-		err := refusal[T](t, snapshotOf(t, p))
+		err := refusal[T](t, testkit.Written(t, p))
 		require.ErrorIs(t, err, pool.ErrCorrupt)
 		require.Equal(t, mood == "no", errors.Is(err, errMood))
 		require.ErrorContains(t, err, "value 1@1: "+text)

@@ -19,20 +19,10 @@ import (
 	"coatcheck/pool"
 )
 
-// snapshotOf returns a snapshot of p.
-func snapshotOf[T any](t testing.TB, p *pool.Pool[T]) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	n, err := p.WriteTo(&b)
-	require.NoError(t, err)
-	require.EqualValues(t, b.Len(), n, "the count of bytes")
-	return b.Bytes()
-}
-
 // copyOf returns a copy of p in pages of two slots.
 func copyOf[T any](t testing.TB, p *pool.Pool[T], opts *pool.Options[T]) *pool.Pool[T] {
 	t.Helper()
-	c, err := pool.ReadTiny(bytes.NewReader(snapshotOf(t, p)), opts, 1)
+	c, err := pool.ReadTiny(bytes.NewReader(testkit.Written(t, p)), opts, 1)
 	require.NoError(t, err)
 	return c
 }
@@ -279,7 +269,7 @@ func trimmedSnapshot(t testing.TB, reuse pool.Reuse, shards int) []byte {
 	testkit.RequireReclaimed(t, p)
 	p.Trim()
 	p.RemoveBatch(hs[60:100])
-	return snapshotOf(t, p)
+	return testkit.Written(t, p)
 }
 
 func fuzzRead[T any](t *testing.T, which byte, in []byte) {

@@ -46,7 +46,7 @@ func requireBounded[Old, New any](t *testing.T, in []byte, opts *pool.Options[Ne
 // hostile has snapshots of pools of T that are short, and name many slots.
 func hostile[T any](t *testing.T, value ...byte) map[string][]byte {
 	const records = 60
-	head := cut(snapshotOf(t, pool.Must(&pool.Options[T]{Origin: 1})))[0]
+	head := cut(testkit.Written(t, pool.Must(&pool.Options[T]{Origin: 1})))[0]
 	most := uint32(max(1, 32<<10/(unsafe.Sizeof(slots.Slot[T]{})+shard.BesideSlot)))
 	ins := map[string][]byte{}
 	add := func(name string, live uint64, records ...[]byte) {
@@ -107,7 +107,7 @@ func testHostile[Old, New any](t *testing.T, opts *pool.Options[New], value ...b
 
 // TestShortSnapshotOfLargeSlots: few bytes that name slots of a small type make no memory for slots of a large one.
 func TestShortSnapshotOfLargeSlots(t *testing.T) {
-	head := cut(snapshotOf(t, pool.Must(&pool.Options[uint64]{Origin: 1})))[0]
+	head := cut(testkit.Written(t, pool.Must(&pool.Options[uint64]{Origin: 1})))[0]
 	all := [][]byte{head}
 	const most = 32 << 10 / 24
 	for i := range uint32(9) {
@@ -145,7 +145,7 @@ func TestSparseSnapshotsAreRead(t *testing.T) {
 			require.NoError(t, p.Synchronize(t.Context()))
 			p.Trim()
 		}
-		in := snapshotOf(t, p)
+		in := testkit.Written(t, p)
 		what := fmt.Sprintf("%d of %d values, %d apart, %d bytes", kept, n, apart, len(in))
 		read := func(c interface{ Len() int }, err error) {
 			t.Helper()

@@ -60,7 +60,7 @@ func TestRestartBeginsANewLine(t *testing.T) {
 			hs := testkit.Fill(t, p, 1000, testkit.Number)
 			gone := hs[:600]
 			require.Equal(t, 600, p.RemoveBatch(gone))
-			snapshot := snapshotOf(t, p)
+			snapshot := testkit.Written(t, p)
 			kept := contents(p)
 			issued := churn(t, p, hs[600:], 1000)
 
@@ -171,7 +171,7 @@ func reusing(n int) *pool.Options[int] {
 func TestWorkersSlotsSkip(t *testing.T) {
 	p := pool.Must(&pool.Options[int]{Shards: 1, Origin: 1})
 	hs := testkit.Fill(t, p, 500, testkit.Number)
-	c := mustRead(t, snapshotOf(t, p), reusing(len(hs)))
+	c := mustRead(t, testkit.Written(t, p), reusing(len(hs)))
 	w := c.Worker()
 	defer w.Close()
 	again := 0
@@ -192,9 +192,9 @@ func TestWorkersSlotsSkip(t *testing.T) {
 func TestSnapshotOfARestoredPool(t *testing.T) {
 	first := pool.Must(&pool.Options[int]{Shards: 1, Origin: 1})
 	hs := testkit.Fill(t, first, 100, testkit.Number)
-	second := mustRead(t, snapshotOf(t, first), reusing(200))
+	second := mustRead(t, testkit.Written(t, first), reusing(200))
 	require.True(t, second.Remove(hs[0]), "the value should be live")
-	snapshot := snapshotOf(t, second)
+	snapshot := testkit.Written(t, second)
 	third := mustRead(t, snapshot, reusing(200))
 	same := mustRead(t, snapshot, &pool.Options[int]{Shards: 1, Origin: 1})
 	reused := func(p *pool.Pool[int]) (hs []pool.Handle[int]) {
@@ -222,7 +222,7 @@ func TestRestoringManyTimes(t *testing.T) {
 	h := testkit.MustInsert(t, p, 7)
 	restores := testkit.Long(3000)
 	for range restores {
-		p = mustRead(t, snapshotOf(t, p), reusing(2))
+		p = mustRead(t, testkit.Written(t, p), reusing(2))
 	}
 	require.Equal(t, 7, p.MustGet(h))
 	fresh := testkit.MustInsert(t, p, 8)

@@ -16,10 +16,7 @@ func TestRestoredPoolTakesABitASlotMore(t *testing.T) {
 	const n = 1 << 13
 	p := pool.Must[plain](nil)
 	hs := testkit.Fill(t, p, n, func(int) plain { return plain{} })
-	var b bytes.Buffer
-	_, err := p.WriteTo(&b)
-	require.NoError(t, err)
-	c, err := pool.ReadFrom[plain](&b, nil)
+	c, err := pool.ReadFrom[plain](bytes.NewReader(testkit.Written(t, p)), nil)
 	require.NoError(t, err)
 	more := func() int { return int(c.Stats().Bytes) - int(p.Stats().Bytes) }
 	require.LessOrEqual(t, more(), n/8+1000)
@@ -43,10 +40,7 @@ func TestCopyOfATrimmedPoolIsSmall(t *testing.T) {
 		if trims {
 			require.Positive(t, p.Trim())
 		}
-		var b bytes.Buffer
-		_, err := p.WriteTo(&b)
-		require.NoError(t, err)
-		c, err := pool.ReadFrom[plain](&b, nil)
+		c, err := pool.ReadFrom[plain](bytes.NewReader(testkit.Written(t, p)), nil)
 		require.NoError(t, err)
 		st := testkit.RequireConserved(t, c)
 		require.Equal(t, left, st.Live)

@@ -75,7 +75,7 @@ func TestCopiesGrowToTheirCapacity(t *testing.T) {
 	p := pool.Must(&opts)
 	p.Grow(2 * n)
 	testkit.MustInsert(t, p, 1)
-	whole := snapshotOf(t, p)
+	whole := testkit.Written(t, p)
 	same := mustRead(t, whole, &opts)
 	require.Equal(t, p.Stats().Allocated, same.Stats().Allocated, "with the same Capacity")
 	opts.Capacity = n
@@ -100,7 +100,7 @@ func TestForgedOrders(t *testing.T) {
 			p.Trim()
 			testkit.Fill(t, p, 20, func(int) *int { return nil })
 			require.Equal(t, 30, p.RemoveBatch(hs[200:230]))
-			whole := snapshotOf(t, p)
+			whole := testkit.Written(t, p)
 			for range testkit.Long(2000) {
 				in := reseal(whole, func(records [][]byte) {
 					order := records[len(records)-2]
@@ -154,7 +154,7 @@ func forgedNumbers(order []byte, rnd *rand.Rand) []byte {
 // So is one that tells of pages which were given up, in a pool that has none.
 func TestForgedOrderOfNoSlots(t *testing.T) {
 	opts := pool.Options[int]{Origin: 1, Shards: 1}
-	whole := snapshotOf(t, pool.Must(&opts))
+	whole := testkit.Written(t, pool.Must(&opts))
 	for k := range cut(whole)[1][16:] {
 		for v := range byte(4) {
 			p, err := pool.ReadFrom[int](bytes.NewReader(reseal(whole, func(records [][]byte) {
@@ -176,7 +176,7 @@ func TestForgedFloorOfUnusedSlots(t *testing.T) {
 	p := pool.Must(opts)
 	p.Grow(124)
 	testkit.MustInsert(t, p, [8192]byte{})
-	whole := snapshotOf(t, p)
+	whole := testkit.Written(t, p)
 	in := changeOrder(t, whole, func(order []uint64) []uint64 {
 		const stub, fresh, again, gone = 4, 10, 13, 14
 		require.Equal(t, []uint64{2, 1, 32, 0, 0}, order[fresh:gone+1])
@@ -204,7 +204,7 @@ func TestForgedQueueWithoutEnd(t *testing.T) {
 	require.Equal(t, 20, p.RemoveBatch(hs[20:40]))
 	require.Error(t, p.Synchronize(testkit.Done()))
 	g.Unpin()
-	whole := snapshotOf(t, p)
+	whole := testkit.Written(t, p)
 	for _, what := range []string{"ready", "waiting"} {
 		in := changeOrder(t, whole, func(order []uint64) []uint64 {
 			for k := 3; k < len(order); k++ {
@@ -265,7 +265,7 @@ func TestOrderThatFillsItsRecord(t *testing.T) {
 		*list = (*list)[n:]
 	}
 	for {
-		whole, length := snapshotOf(t, p), 0
+		whole, length := testkit.Written(t, p), 0
 		var parts []int
 		for _, r := range cut(whole) {
 			if r[0] == 5 {
@@ -297,7 +297,7 @@ func TestOrderOfPreallocatedIsShort(t *testing.T) {
 		o.Origin, o.Shards = 1, 1
 		p := pool.Must(&o)
 		p.Grow(1 << 17)
-		in := snapshotOf(t, p)
+		in := testkit.Written(t, p)
 		require.Equal(t, o.Preallocate, len(in) < 1000, "%d bytes", len(in))
 		require.Equal(t, p.Stats().Allocated, mustRead(t, in, &o).Stats().Allocated)
 	}

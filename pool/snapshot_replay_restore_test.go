@@ -27,14 +27,14 @@ var saves = map[string]save{
 		return p
 	},
 	"copies": func(t *testing.T, p *pool.Pool[*int], o *pool.Options[*int]) *pool.Pool[*int] {
-		c, err := pool.ReadTiny(bytes.NewReader(snapshotOf(t, p)), o, 8)
+		c, err := pool.ReadTiny(bytes.NewReader(testkit.Written(t, p)), o, 8)
 		require.NoError(t, err)
 		require.Equal(t, p.Len(), c.Len())
 		mispredict(t, p)
 		return c
 	},
 	"copies of what was mispredicted": func(t *testing.T, p *pool.Pool[*int], o *pool.Options[*int]) *pool.Pool[*int] {
-		snapshot := snapshotOf(t, p)
+		snapshot := testkit.Written(t, p)
 		mispredict(t, p)
 		c, err := pool.ReadTiny(bytes.NewReader(snapshot), o, 8)
 		require.NoError(t, err)
@@ -205,7 +205,7 @@ func TestRestoreWithinRounds(t *testing.T) {
 	w.Close()
 	require.Equal(t, 100, p.RemoveBatch(hs[3000:3100])) // which begins with a round
 	g.Unpin()
-	c := mustRead(t, snapshotOf(t, p), o)
+	c := mustRead(t, testkit.Written(t, p), o)
 	requireConserved(t, p, c)
 	for k := range 8000 {
 		h, again := testkit.MustInsert(t, p, nil), testkit.MustInsert(t, c, nil)
@@ -242,7 +242,7 @@ func TestRestoredReplayJoinsAsTheOriginal(t *testing.T) {
 		for k := range guards {
 			guards[k].Unpin()
 		}
-		c := mustRead(t, snapshotOf(t, p), opts)
+		c := mustRead(t, testkit.Written(t, p), opts)
 		for n := range 400 {
 			h, err := p.Insert(1)
 			other, otherErr := c.Insert(1)
@@ -260,7 +260,7 @@ func TestCopiesHaveTheMemoryThatWasMadeAhead(t *testing.T) {
 		p := pool.Must(opts)
 		testkit.MustInsert(t, p, [8192]byte{})
 		p.Grow(n)
-		require.Equal(t, p.Stats().Allocated, mustRead(t, snapshotOf(t, p), opts).Stats().Allocated, "after Grow(%d)", n)
+		require.Equal(t, p.Stats().Allocated, mustRead(t, testkit.Written(t, p), opts).Stats().Allocated, "after Grow(%d)", n)
 	}
 }
 
@@ -285,7 +285,7 @@ func TestRestoredReplayPaysAsTheOriginal(t *testing.T) {
 		first.steps(20)
 		first.unpin(len(first.guards))
 		p := first.p
-		c := mustRead(t, snapshotOf(t, p), &opts)
+		c := mustRead(t, testkit.Written(t, p), &opts)
 		var logs [2][]pool.Handle[uint64]
 		for k, p := range []*pool.Pool[uint64]{p, c} {
 			next := &paying{T: t, p: p, rnd: rand.New(rand.NewPCG(seed, 1)), hs: slices.Clone(first.hs)}

@@ -25,7 +25,7 @@ func testRoundTrip[T any](t *testing.T, most int, value func(int) T) {
 		p := tiny(t, &pool.Options[T]{Reuse: reuse, Shards: 3})
 		hs := testkit.Fill(t, p, most, value)
 		p.RemoveBatch(hs[most/3 : most/2])
-		snapshot := snapshotOf(t, p)
+		snapshot := testkit.Written(t, p)
 		for _, with := range []func(io.Reader) io.Reader{iotest.OneByteReader, iotest.HalfReader, iotest.DataErrReader} {
 			in := with(io.MultiReader(bytes.NewReader(snapshot), strings.NewReader("and more")))
 			c, err := pool.ReadTiny(in, &pool.Options[T]{Reuse: reuse, Shards: 2}, 1)
@@ -58,14 +58,14 @@ func TestCopyFitsItsCapacity(t *testing.T) {
 				p.Clear()
 				testkit.Fill(t, p, capacity, func(i int) [2]uint64 { return [2]uint64{uint64(i)} })
 			}
-			c, err := pool.ReadFrom(bytes.NewReader(snapshotOf(t, p)), opts)
+			c, err := pool.ReadFrom(bytes.NewReader(testkit.Written(t, p)), opts)
 			require.NoError(t, err)
 			requireCopy(t, p, c)
 		}
 		opts := &pool.Options[[2]uint64]{Capacity: 3000, Preallocate: true, Reuse: reuse, Shards: 2}
 		p := pool.Must(opts)
 		hs := testkit.Fill(t, p, 60, func(i int) [2]uint64 { return [2]uint64{uint64(i)} })
-		c, err := pool.ReadFrom(bytes.NewReader(snapshotOf(t, p)), opts)
+		c, err := pool.ReadFrom(bytes.NewReader(testkit.Written(t, p)), opts)
 		require.NoError(t, err)
 		requireCopy(t, p, c)
 		before := c.Stats()
@@ -88,7 +88,7 @@ func TestCopyThatDoesNotFit(t *testing.T) {
 		{pool.Options[int]{Origin: 7}, "pool: Options.Origin is 7; the original began at 5"},
 		{pool.Options[int]{Capacity: -1}, "Options.Capacity"},
 	} {
-		_, err := pool.ReadFrom(bytes.NewReader(snapshotOf(t, p)), &c.opts)
+		_, err := pool.ReadFrom(bytes.NewReader(testkit.Written(t, p)), &c.opts)
 		require.ErrorContains(t, err, c.text)
 		require.Equal(t, c.opts.Capacity > 0, errors.Is(err, pool.ErrFull), err)
 	}
@@ -96,7 +96,7 @@ func TestCopyThatDoesNotFit(t *testing.T) {
 
 	// What is vacant beyond the last value needs no slot.
 	require.Equal(t, 10, p.RemoveBatch(hs[10:]))
-	c, err := pool.ReadFrom(bytes.NewReader(snapshotOf(t, p)), &pool.Options[int]{Capacity: 10})
+	c, err := pool.ReadFrom(bytes.NewReader(testkit.Written(t, p)), &pool.Options[int]{Capacity: 10})
 	require.NoError(t, err)
 	requireCopy(t, p, c)
 	requireRefusal(t, c, pool.ErrFull, "ten values")
@@ -148,7 +148,7 @@ func TestSynchronizeBesideASnapshot(t *testing.T) {
 			require.Equal(t, 1, p.Stats().Limbo, "the slot is reclaimed while it is read")
 		}
 		h = testkit.MustInsert(t, p, moody{"", remove})
-		snapshotOf(t, p)
+		testkit.Written(t, p)
 		require.NoError(t, p.Synchronize(t.Context()))
 		h = testkit.MustInsert(t, p, moody{})
 		mustClone(t, p, nil, func(dst, src *moody) { remove() })
@@ -160,7 +160,7 @@ func TestSynchronizeBesideASnapshot(t *testing.T) {
 func TestWritersThatFail(t *testing.T) {
 	p := tiny(t, &pool.Options[[2]uint64]{Shards: 1})
 	testkit.Fill(t, p, 25, func(i int) [2]uint64 { return [2]uint64{uint64(i)} })
-	whole := snapshotOf(t, p)
+	whole := testkit.Written(t, p)
 	for room := range len(whole) {
 		for _, fails := range []error{errMood, nil} {
 			w := &narrow{room: room, err: fails}
@@ -182,7 +182,7 @@ func TestWritersThatFailOnce(t *testing.T) {
 	p := pool.Must(&opts)
 	hs := testkit.Fill(t, p, 2000, func(i int) [2]uint64 { return [2]uint64{uint64(i)} })
 	require.Equal(t, 100, p.RemoveBatch(hs[:100]))
-	for _, p := range []*pool.Pool[[2]uint64]{p, mustRead(t, snapshotOf(t, p), &opts), mustRead(t, snapshotOf(t, p), &pool.Options[[2]uint64]{Shards: 1})} {
+	for _, p := range []*pool.Pool[[2]uint64]{p, mustRead(t, testkit.Written(t, p), &opts), mustRead(t, testkit.Written(t, p), &pool.Options[[2]uint64]{Shards: 1})} {
 		failed := 0
 		for failing := 0; failing == failed; failing++ {
 			w := &moodyWriter{failing: failing}

@@ -23,7 +23,7 @@ func TestTrimmedPoolIsWrittenInShort(t *testing.T) {
 		require.Equal(t, peak-left, p.RemoveBatch(hs[left:]))
 		testkit.RequireReclaimed(t, p)
 		require.Positive(t, p.Trim())
-		in := snapshotOf(t, p)
+		in := testkit.Written(t, p)
 		require.Less(t, len(in), 1000+left*8)
 		var c *pool.Pool[plain]
 		got := testkit.Allocated(func() { c = mustRead(t, in, &opts) })
@@ -31,7 +31,7 @@ func TestTrimmedPoolIsWrittenInShort(t *testing.T) {
 			require.Less(t, got, uint64(150_000), "bytes")
 		}
 		require.LessOrEqual(t, testkit.RequireConserved(t, c).Allocated, testkit.RequireConserved(t, p).Allocated)
-		again := snapshotOf(t, c)
+		again := testkit.Written(t, c)
 		require.Less(t, len(again), len(in)+100, "the snapshot of the copy")
 		if opts.Origin == 0 {
 			continue
@@ -66,7 +66,7 @@ func TestCopyKeepsPromisesInVacantPages(t *testing.T) {
 		defer r.Cancel()
 		promised[r.Handle()] = true
 	}
-	in := snapshotOf(t, p)
+	in := testkit.Written(t, p)
 	c := mustRead(t, in, opts)
 	require.Less(t, c.Stats().Allocated, peak/8)
 	for _, h := range testkit.Fill(t, c, peak-10, func(int) plain { return plain{} }) {
@@ -97,7 +97,7 @@ func TestPagesOfTwoTypesShareFloors(t *testing.T) {
 		}
 		require.True(t, p.Contains(kept), "the value should be live")
 		require.Positive(t, p.Trim())
-		c, err := pool.ReadFromFunc(bytes.NewReader(snapshotOf(t, p)), &pool.Options[uint32]{Origin: 1, Shards: 2}, func(*large) (uint32, error) { return 7, nil })
+		c, err := pool.ReadFromFunc(bytes.NewReader(testkit.Written(t, p)), &pool.Options[uint32]{Origin: 1, Shards: 2}, func(*large) (uint32, error) { return 7, nil })
 		require.NoError(t, err)
 		require.EqualValues(t, 7, c.MustGet(pool.Handle[uint32](kept)))
 		testkit.RequireConserved(t, c)
@@ -152,7 +152,7 @@ func TestSnapshotsOfThisVersionAreRead(t *testing.T) {
 	require.Equal(t, 10, p.RemoveBatch(hs[20:30]))
 	in, err := os.ReadFile(name)
 	if os.IsNotExist(err) {
-		require.NoError(t, os.WriteFile(name, snapshotOf(t, p), 0o644))
+		require.NoError(t, os.WriteFile(name, testkit.Written(t, p), 0o644))
 		t.Fatal("written: ", name)
 	}
 	require.NoError(t, err)

@@ -1,7 +1,6 @@
 package dense_test
 
 import (
-	"bytes"
 	"errors"
 	"testing"
 
@@ -43,12 +42,3 @@ func fill(t testing.TB, s *dense.Store[int], n int) []pool.Handle[int] {
 type handle = pool.Handle[int]
 
 var errTest = errors.New("test")
-
-// written returns a snapshot of s.
-func written[T any](t testing.TB, s *dense.Store[T]) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	_, err := s.WriteTo(&b)
-	require.NoError(t, err)
-	return b.Bytes()
-}

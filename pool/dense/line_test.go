@@ -17,7 +17,7 @@ import (
 // restored returns a copy of s, by a snapshot.
 func restored[T any](t testing.TB, s *dense.Store[T], o *dense.Options[T]) *dense.Store[T] {
 	t.Helper()
-	c, err := dense.ReadFrom(bytes.NewReader(written(t, s)), o)
+	c, err := dense.ReadFrom(bytes.NewReader(testkit.Written(t, s)), o)
 	require.NoError(t, err)
 	require.NoError(t, dense.Check(c))
 	return c
@@ -197,7 +197,7 @@ func TestRollbackIssuesTheSameHandles(t *testing.T) {
 					s.Trim()
 				}
 			}
-			saved := written(t, other)
+			saved := testkit.Written(t, other)
 			step(other, seed+1000) // mispredicted
 			var err error
 			other, err = dense.ReadFrom(bytes.NewReader(saved), &o)
@@ -228,7 +228,7 @@ func TestSnapshotsOfOneStoreAreEqual(t *testing.T) {
 		}
 	}
 	s.Refresh()
-	b := written(t, s)
-	require.True(t, bytes.Equal(b, written(t, s)), "the bytes should be the same")
-	require.True(t, bytes.Equal(b, written(t, restored(t, s, o))), "of a copy")
+	b := testkit.Written(t, s)
+	require.True(t, bytes.Equal(b, testkit.Written(t, s)), "the bytes should be the same")
+	require.True(t, bytes.Equal(b, testkit.Written(t, restored(t, s, o))), "of a copy")
 }

@@ -98,10 +98,7 @@ func (r *replayed) kill(n int) {
 
 // restore takes a copy of the store in its place.
 func (r *replayed) restore() {
-	var b bytes.Buffer
-	_, err := r.s.WriteTo(&b)
-	require.NoError(r, err)
-	s, err := dense.ReadFrom(&b, r.o)
+	s, err := dense.ReadFrom(bytes.NewReader(testkit.Written(r, r.s)), r.o)
 	require.NoError(r, err)
 	r.use(s)
 }

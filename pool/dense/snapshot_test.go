@@ -22,7 +22,7 @@ import (
 func TestSnapshotOptions(t *testing.T) {
 	s := tiny(t, &dense.Options[int]{Origin: 7})
 	fill(t, s, 10)
-	b := written(t, s)
+	b := testkit.Written(t, s)
 	read := func(opts dense.Options[int]) error {
 		_, err := dense.ReadFrom(bytes.NewReader(b), &opts)
 		return err
@@ -48,7 +48,7 @@ func TestReadFromFuncConverts(t *testing.T) {
 	hs := fill(t, s, 10)
 	s.Kill(hs[3])
 	s.Refresh()
-	b := written(t, s)
+	b := testkit.Written(t, s)
 	c, err := dense.ReadFromFunc(bytes.NewReader(b), &dense.Options[string]{Origin: 7}, func(v *int) (string, error) { return strconv.Itoa(*v), nil })
 	require.NoError(t, err)
 	require.NoError(t, dense.Check(c))
@@ -80,7 +80,7 @@ func TestSnapshotsHaveThePoolsTypes(t *testing.T) {
 	s := dense.Must[padded](nil)
 	create(t, s, padded{Name: "a"})
 	s.Refresh()
-	b := written(t, s)
+	b := testkit.Written(t, s)
 	{
 		type padded struct {
 			_    [1000]byte
@@ -124,7 +124,7 @@ func TestSnapshotGetsRoomForItsValues(t *testing.T) {
 func TestSnapshotRefusesWhatIsCorrupt(t *testing.T) {
 	s := tiny(t, &dense.Options[int]{Origin: 1})
 	fill(t, s, 20)
-	b := written(t, s)
+	b := testkit.Written(t, s)
 	for i := range b {
 		_, err := dense.ReadFrom[int](bytes.NewReader(b[:i]), nil)
 		require.ErrorIs(t, err, pool.ErrCorrupt, "the first %d bytes", i)
@@ -142,7 +142,7 @@ func TestSnapshotRefusesWhatIsCorrupt(t *testing.T) {
 	s.Refresh()
 	create(t, s, 20)
 	s.Refresh()
-	next := written(t, s)
+	next := testkit.Written(t, s)
 	for i := range b {
 		mixed := slices.Concat(next[:i], b[i:])
 		if !bytes.Equal(mixed, b) {
@@ -282,12 +282,12 @@ func TestWriteToComesAfterRefresh(t *testing.T) {
 	s := tiny(t, &dense.Options[int]{})
 	hs := fill(t, s, 3)
 	const text = "dense: WriteTo: values were created or killed since the last Refresh; call it first; Store[int]"
-	_ = written(t, s)
+	_ = testkit.Written(t, s)
 	for _, change := range []func(){func() { fill(t, s, 1); _, _ = s.Create(1) }, func() { s.Kill(hs[0]) }} {
 		change()
 		_, err := s.WriteTo(io.Discard)
 		require.EqualError(t, err, text)
 		s.Refresh()
-		_ = written(t, s)
+		_ = testkit.Written(t, s)
 	}
 }

@@ -89,7 +89,7 @@ func TestArrayGrowsBySteps(t *testing.T) {
 	created, destroyed := s.Refresh()
 	require.Equal(t, []int{30_000, 10, 39_990}, []int{created, destroyed, s.Len()})
 	require.NoError(t, dense.Check(s))
-	require.NotEmpty(t, written(t, s), "no mark is left")
+	require.NotEmpty(t, testkit.Written(t, s), "no mark is left")
 	has = s.Allocated()
 	require.GreaterOrEqual(t, has, 40_000)
 	require.Equal(t, 39_990, s.Clear())

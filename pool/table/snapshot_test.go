@@ -43,16 +43,6 @@ func savedOf(id int) saved {
 	return s
 }
 
-// written returns a snapshot of tb.
-func written[K comparable, R any](t testing.TB, tb *table.Table[K, R]) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	n, err := tb.WriteTo(&b)
-	require.NoError(t, err)
-	require.EqualValues(t, b.Len(), n)
-	return b.Bytes()
-}
-
 // requireRead reads a snapshot into tb, and requires that it reads no byte more.
 func requireRead[K comparable, R any](t testing.TB, tb *table.Table[K, R], b []byte) {
 	t.Helper()
@@ -94,8 +84,8 @@ func testCopy[K comparable](t *testing.T, l table.Layout, n int, key func(i int)
 		tb.Add(key(i), savedOf(i))
 	}
 	tb.RemoveAt(0) // the last one is the first now
-	b := written(t, tb)
-	require.True(t, bytes.Equal(b, written(t, tb)), "the same table writes the same bytes")
+	b := testkit.Written(t, tb)
+	require.True(t, bytes.Equal(b, testkit.Written(t, tb)), "the same table writes the same bytes")
 
 	c := of[K, saved](other(l))
 	c.OnMove(func(K, table.Index, table.Index) { t.Error("OnMove is called") })
@@ -112,9 +102,9 @@ func testCopy[K comparable](t *testing.T, l table.Layout, n int, key func(i int)
 		require.Equal(t, r, got)
 		require.Equal(t, r.ID, *ids.At(c.Lookup(k)), "a View from before")
 	}
-	require.True(t, bytes.Equal(b, written(t, c)), "the bytes should be the same")
+	require.True(t, bytes.Equal(b, testkit.Written(t, c)), "the bytes should be the same")
 	c.CloneFrom(tb, nil)
-	require.True(t, bytes.Equal(b, written(t, c)), "a clone should be what a snapshot is")
+	require.True(t, bytes.Equal(b, testkit.Written(t, c)), "a clone should be what a snapshot is")
 	require.EqualValues(t, n, c.Add(key(-1), savedOf(1)))
 	require.EqualValues(t, n, ids.Len()-1)
 }
@@ -147,7 +137,7 @@ func TestSnapshotKeepsHandles(t *testing.T) {
 		var values bytes.Buffer
 		_, err := p.WriteTo(&values)
 		require.NoError(t, err)
-		b := written(t, tb)
+		b := testkit.Written(t, tb)
 
 		q, err := pool.ReadFrom[int](&values, nil) // another process
 		require.NoError(t, err)
@@ -192,7 +182,7 @@ func TestReadFromFuncConverts(t *testing.T) {
 			tb.Add(-i, pair{i, 2 * i})
 		}
 		tb.RemoveAt(0)
-		b := written(t, tb)
+		b := testkit.Written(t, tb)
 		c := of[int, long](other(l))
 		c.Add(7, long{})
 		calls := 0
@@ -204,7 +194,7 @@ func TestReadFromFuncConverts(t *testing.T) {
 		for k, r := range c.All() {
 			require.Equal(t, -2*k, r.ID)
 		}
-		back := written(t, c)
+		back := testkit.Written(t, c)
 		_, err = table.ReadFromFunc(tb, bytes.NewReader(back), func(p *long) (pair, error) { return pair{p.ID, 0}, nil })
 		require.NoError(t, err)
 		require.Equal(t, tb.Keys(), c.Keys())
@@ -225,9 +215,9 @@ func TestSnapshotRefusesWhatIsCorrupt(t *testing.T) {
 	for i := range 5 {
 		tb.Add(strconv.Itoa(i), savedOf(i))
 	}
-	b := written(t, tb)
+	b := testkit.Written(t, tb)
 	tb.RemoveAt(1)
-	next := written(t, tb)
+	next := testkit.Written(t, tb)
 
 	c := of[string, saved](table.AoS)
 	c.Add("old", savedOf(7))
@@ -376,7 +366,7 @@ func TestSnapshotRefusesTypes(t *testing.T) {
 		for i := range n {
 			tb.Add(i, savedOf(i))
 		}
-		b := written(t, tb)
+		b := testkit.Written(t, tb)
 		_, err := of[int, pair](table.SoA).ReadFrom(bytes.NewReader(b))
 		require.ErrorIs(t, err, pool.ErrType)
 		_, err = of[string, saved](table.SoA).ReadFrom(bytes.NewReader(b))
@@ -414,7 +404,7 @@ func TestSnapshotTakesLittleMemory(t *testing.T) {
 	for i := range uint32(n) {
 		tb.Add(i, struct{ A, B uint64 }{uint64(i), 1})
 	}
-	b := written(t, tb)
+	b := testkit.Written(t, tb)
 	require.Less(t, testkit.Allocated(func() { _, _ = tb.WriteTo(io.Discard) }), uint64(6*len(b)))
 	c := of[uint32, struct{ A, B uint64 }](table.SoA)
 	const inMemory = n * (4 + 16) // where a number takes more than in the snapshot

@@ -18,10 +18,7 @@ import (
 // readBack returns a copy of p by a snapshot, and its forest.
 func readBack(t testing.TB, p *pool.Pool[node]) (*pool.Pool[node], *tree.Forest[node]) {
 	t.Helper()
-	var b bytes.Buffer
-	_, err := p.WriteTo(&b)
-	require.NoError(t, err)
-	copied, err := pool.ReadFrom[node](&b, nil)
+	copied, err := pool.ReadFrom[node](bytes.NewReader(testkit.Written(t, p)), nil)
 	require.NoError(t, err)
 	return copied, tree.New(copied, linksOf)
 }

@@ -1,6 +1,8 @@
 package testkit
 
 import (
+	"bytes"
+	"io"
 	"strings"
 	"testing"
 
@@ -81,4 +83,14 @@ func RequireReclaimed[T any](t testing.TB, p *pool.Pool[T]) pool.Stats {
 	require.Zerof(t, st.Reserved, "%+v", st)
 	require.Zerof(t, st.Pinned, "%+v", st)
 	return st
+}
+
+// Written returns what a pool or a structure writes of itself, and requires that it counts the bytes.
+func Written(t testing.TB, of io.WriterTo) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	n, err := of.WriteTo(&b)
+	require.NoError(t, err)
+	require.EqualValues(t, b.Len(), n, "the count of bytes")
+	return b.Bytes()
 }

@@ -178,10 +178,8 @@ func (r *Replayed[T]) Restore() bool {
 	if !r.Again {
 		return false
 	}
-	var b bytes.Buffer
-	_, err := r.Pool.WriteTo(&b)
-	require.NoError(r, err)
-	r.Pool, err = pool.ReadFrom(&b, r.Options)
+	var err error
+	r.Pool, err = pool.ReadFrom(bytes.NewReader(Written(r, r.Pool)), r.Options)
 	require.NoError(r, err)
 	return true
 }
