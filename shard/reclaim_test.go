@@ -584,6 +584,36 @@ func (r *rig[T]) manyGuards(t testing.TB) (guards []epoch.Guard) {
 	return guards
 }
 
+// TestRoundThatScansMuchVisitsAsMuch: beside the cells of thousands of guards few rounds scan, and each frees what it can.
+func TestRoundThatScansMuchVisitsAsMuch(t *testing.T) {
+	const n = 3000
+	r := newRig(t, setup[*int]{slots: n, zero: true})
+	s := r.shards[0]
+	r.leave(t, s, r.fill(t, s, n, pointer)...)
+	for _, g := range r.manyGuards(t) {
+		g.Unpin()
+	}
+	visits, more := s.Round(nil)
+	require.False(t, more)
+	require.Equal(t, n, visits)
+	require.Equal(t, n, s.Free())
+}
+
+// TestQueuesReclaimForThemselves: what was removed in a queue goes to its end, for whichever shard it is reclaimed. Another
+// one's lists are not under the lock that is held.
+func TestQueuesReclaimForThemselves(t *testing.T) {
+	const n = 2 * slots.Batch
+	r := newRig[uint64](t, setup[uint64]{slots: n, shards: 2, fifo: true})
+	s, other := r.shards[0], r.shards[1]
+	hs := r.fill(t, s, n, number)
+	r.leave(t, other, hs...)
+	for other.Reclaim(s) {
+	}
+	require.Zero(t, s.Free())
+	order, _ := other.Order()
+	require.Equal(t, lows(hs), order)
+}
+
 // TestSearchWithoutAScanTakesWhatTheLastOneSpokeOf, before it takes new memory.
 func TestSearchWithoutAScanTakesWhatTheLastOneSpokeOf(t *testing.T) {
 	const n = shard.ReclaimMost + 2*slots.Batch // too few to pay for a scan

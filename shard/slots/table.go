@@ -13,7 +13,7 @@ import (
 type Table struct {
 	// Current is the newest table of pages.
 	//
-	//	writers  Init; addPage, Decommit and recommit, under mu; ExtendVacant, in a new table
+	//	writers  Init; addPage, Decommit and recommit, under mu; Provide and ExtendVacant, in a new table
 	//	readers  every look-up
 	//	orders   the store publishes the new page (P2)
 	Current atom.Pointer[PageTable]
@@ -83,7 +83,7 @@ type Table struct {
 	// changes counts how often pages were added, brought back or given up, so it names a state of the
 	// table. If a number comes again, after 2^32 changes, a caller may add a page too many.
 	//
-	//	writers  addPage, recommit and Decommit, under mu, once Allot finds the new slots
+	//	writers  addPage, recommit and Decommit, under mu or in a new table, once Allot finds the new slots
 	//	readers  Grow and GrowAhead, under mu; Changes
 	changes atom.Uint32
 
@@ -326,10 +326,8 @@ func (t *Table) ProvideMore(n uint64) bool {
 	return t.Unused() < n && t.more(n)
 }
 
-// Provide gives memory to the slots below n, which must not be more than max.
+// Provide gives memory to the slots below n, which must not be more than max, in a table that no other goroutine has.
 func (t *Table) Provide(n uint64) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	for uint64(t.Pages().Limit) < n {
 		t.addPage(t.Pages())
 	}
