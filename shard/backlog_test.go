@@ -165,6 +165,41 @@ func TestFullListStaysWhereItIsCut(t *testing.T) {
 	}
 }
 
+// TestFullListIsCutAnew: where a full list joins what has passed to what has not, after it was cut by a guard, it is cut by that
+// guard again.
+func TestFullListIsCutAnew(t *testing.T) {
+	const n, each = 24_000, 40
+	for _, early := range []int{20 * each, 21 * each} { // the last that has passed is joined to another one of these, or not
+		r := newRig(t, setup[*int]{slots: n, capacity: n, fixed: true, zero: true})
+		s := r.shards[0]
+		hs := r.fill(t, s, n, pointer)
+		first := r.arena.Domain.Pin()
+		for k := range early / each {
+			r.leave(t, s, hs[k*each:(k+1)*each]...)
+			s.Seal()
+		}
+		guard := r.arena.Domain.Pin()
+		removed := early
+		leave := func() {
+			r.leave(t, s, hs[removed:removed+each]...)
+			s.Seal()
+			removed += each
+		}
+		for range 2 { // so that what comes later has later stamps for certain
+			leave()
+		}
+		first.Unpin()
+		_, more := s.Round(nil)
+		require.True(t, more, "some have passed, and are left")
+		for before := 0; s.Batches() >= before; leave() {
+			before = s.Batches()
+		}
+		r.reclaimNow(s)
+		require.Equal(t, removed-early, s.Pending())
+		guard.Unpin()
+	}
+}
+
 // TestRoomIsForTheCapacity: a small pool with Preallocate has no room for more batches than it may have slots.
 func TestRoomIsForTheCapacity(t *testing.T) {
 	bytes := func(n int) int64 {
@@ -184,6 +219,7 @@ func TestListsKeepNothing(t *testing.T) {
 		require.False(t, s.KeepsTaken())
 		for range 2 {
 			hs := r.claim(t, s, n)
+			require.False(t, s.KeepsTaken())
 			for k, some := range slices.Collect(slices.Chunk(hs, 150)) {
 				g := r.arena.Domain.Pin()
 				r.leave(t, s, some...)

@@ -18,7 +18,9 @@ func TestRoundsAreBoundedBesideAHold(t *testing.T) {
 	hs := r.fill(t, s, n+1, number)
 	k, ok := r.arena.Hold(hs[n])
 	require.True(t, ok)
-	r.leave(t, s, hs[:n]...)
+	r.leave(t, s, hs[:slots.Batch+1]...)
+	s.Seal() // a batch that leaves a round room for a part of another one
+	r.leave(t, s, hs[slots.Batch+1:n]...)
 	for free, more := 0, true; more; {
 		var visits int
 		visits, more = s.Round(nil)

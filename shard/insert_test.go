@@ -203,6 +203,7 @@ func TestLateSlotIsCutOffBesideTheSameGuard(t *testing.T) {
 	_, _, err := s.Claim()
 	require.ErrorIs(t, err, shard.ErrStalled)
 	r.arena.Drop(k)
+	require.Equal(t, 2, r.arena.Waiting())
 	_, h, err := s.Claim()
 	require.NoError(t, err, "it was removed before the guard was pinned")
 	require.Equal(t, text(slots.Reborn(hs[0])), text(h))
