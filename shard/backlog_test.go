@@ -217,7 +217,7 @@ func TestListsKeepNothing(t *testing.T) {
 		r := newRig(t, set)
 		s := r.shards[0]
 		require.False(t, s.KeepsTaken())
-		for range 2 {
+		for round := range 3 {
 			hs := r.claim(t, s, n)
 			require.False(t, s.KeepsTaken())
 			for k, some := range slices.Collect(slices.Chunk(hs, 150)) {
@@ -231,7 +231,9 @@ func TestListsKeepNothing(t *testing.T) {
 				s.Reclaim(nil)
 				require.False(t, s.KeepsTaken())
 			}
-			r.arena.TrimAll()
+			if round == 1 {
+				r.arena.TrimAll()
+			}
 			require.False(t, s.KeepsTaken())
 		}
 	})

@@ -12,15 +12,16 @@ import (
 
 // TestRoundsAreBoundedBesideAHold: slots that are asked for holders are visited, and so a round has as many as may be.
 func TestRoundsAreBoundedBesideAHold(t *testing.T) {
-	const n = 3 * shard.ReclaimMost
+	const n, each = 1000, 100
 	r := newRig[uint64](t, setup[uint64]{slots: n + 1})
 	s := r.shards[0]
 	hs := r.fill(t, s, n+1, number)
 	k, ok := r.arena.Hold(hs[n])
 	require.True(t, ok)
-	r.leave(t, s, hs[:slots.Batch+1]...)
-	s.Seal() // a batch that leaves a round room for a part of another one
-	r.leave(t, s, hs[slots.Batch+1:n]...)
+	for k := 0; k < n; k += each { // a round has room for a part of its last batch, which ends within a page
+		r.leave(t, s, hs[k:k+each]...)
+		s.Seal()
+	}
 	for free, more := 0, true; more; {
 		var visits int
 		visits, more = s.Round(nil)

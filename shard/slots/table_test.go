@@ -206,3 +206,16 @@ func TestGrowthAheadCountsFromWhatWasNeeded(t *testing.T) {
 	require.True(t, table.GrowAhead(table.Changes(), 16))
 	require.Equal(t, 24, table.Resident())
 }
+
+// TestStagesOfAPageWithoutMemory are its floor, and no word of the stub.
+func TestStagesOfAPageWithoutMemory(t *testing.T) {
+	table := tableOf(slots.Setup{Slots: 64, Pages: slots.PageSizes{Unit: 1, Page: 2, Most: 2}})
+	table.Provide(64)
+	table.Allot(64)
+	table.Decommit([]slots.Decommitted{{FirstSlot: 8, Floor: 10}})
+	stages := make([]uint32, 8)
+	require.Equal(t, 4, table.Stages(table.Pages(), 8, stages))
+	require.Equal(t, []uint32{10, 10, 10, 10}, stages[:4])
+	require.Equal(t, 4, table.Stages(table.Pages(), 12, stages))
+	require.Equal(t, []uint32{0, 0, 0, 0}, stages[:4])
+}
