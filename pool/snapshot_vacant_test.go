@@ -123,7 +123,7 @@ func TestVacantSlotsOfManyStages(t *testing.T) {
 	testkit.RequireReclaimed(t, p)
 	testkit.Fill(t, p, n/2, func(int) struct{} { return struct{}{} }) // the second life of each second slot
 	p.Clear()
-	in := snapshotOf(t, p)
+	in := testkit.Written(t, p)
 	vacant := 0
 	for _, record := range cut(in) {
 		if record[0] == vacantKind {

@@ -3,6 +3,7 @@
 package cgohandle
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -23,14 +24,26 @@ func TestNarrowWordsAreNeverGivenOutTwice(t *testing.T) {
 	p := pool.Must(opts)
 	testkit.Fill(t, p, 1<<indexBits-slots, func(int) int { return 0 }) // so that others are exhausted soon
 	seen := make(map[uint32]bool)
-	for {
+	insert := func() (w uint32, full any) {
 		h, err := insertNarrow(p, 0)
 		if err != nil {
-			require.ErrorIs(t, err, pool.ErrFull)
+			return 0, err
+		}
+		return narrow(uint64(h)), nil
+	}
+	if !wide {
+		insert = func() (w uint32, full any) {
+			full = testkit.Recovered(func() { w = uint32((*Table[int])(p).New(0)) })
+			return w, full
+		}
+	}
+	for {
+		w, full := insert()
+		if full != nil {
+			require.Contains(t, fmt.Sprint(full), pool.ErrFull.Error())
 			break
 		}
-		w := narrow(uint64(h))
-		require.False(t, seen[w], "%#x for %v", w, h)
+		require.False(t, seen[w], "%#x", w)
 		seen[w] = true
 		require.True(t, p.Remove(pool.Handle[int](widen(w))), "the wide handle should be live")
 	}
@@ -62,6 +75,18 @@ func TestNarrowTableFills(t *testing.T) {
 		}
 	}
 	testkit.RequirePanicText(t, func() { (*Table[struct{}])(p).New(struct{}{}) }, "cgohandle: New in a table that is full: "+pool.ErrFull.Error())
+}
+
+// TestLenOfALargeTable: where words have 64 bits, more than a million handles count.
+func TestLenOfALargeTable(t *testing.T) {
+	if !wide {
+		t.Skip("a table has no more than a million")
+	}
+	p := pool.Must[struct{}](nil)
+	for range 1<<indexBits + 1 {
+		_, _ = p.Insert(struct{}{})
+	}
+	require.Equal(t, 1<<indexBits+1, (*Table[struct{}])(p).Len())
 }
 
 // TestNewInAFullTablePanics: a narrow table is full after a million handles, and this one after a few.

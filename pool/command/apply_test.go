@@ -48,3 +48,23 @@ func TestMisuseIsNamed(t *testing.T) {
 	i, r := command.Apply[value]()
 	require.Zero(t, i+r)
 }
+
+// TestLoopsOverCommandsMayEnd: a body that leaves the loop gets no more.
+func TestLoopsOverCommandsMayEnd(t *testing.T) {
+	p := pool.Must(&pool.Options[value]{Shards: 1})
+	b := command.New(p)
+	for i := range uint64(3) {
+		b.Remove(mustRecord(t, b, i))
+	}
+	insertions, removals := 0, 0
+	for range b.Insertions() {
+		insertions++
+		break
+	}
+	for range b.Removals() {
+		removals++
+		break
+	}
+	require.Equal(t, []int{1, 1}, []int{insertions, removals})
+	b.Discard()
+}

@@ -50,11 +50,17 @@ const (
 func Empty[T any](t testing.TB, p *pool.Pool[T]) {
 	t.Helper()
 	earlier := contents[T]{Stats: pool.Stats{Dropped: reported(p, p.Stats().Dropped)}, opened: ^uint64(0)}
-	if text := written(p); text != "" {
-		t.Errorf("%s", text)
-	}
+	tell(t, written(p))
 	if left := leftBehind(p, earlier); !left.empty() {
-		t.Errorf("%s", left.report(p, earlier))
+		tell(t, left.report(p, earlier))
+	}
+}
+
+// tell fails the test if there is a report.
+func tell(t testing.TB, report string) {
+	t.Helper()
+	if report != "" {
+		t.Errorf("%s", report)
 	}
 }
 
@@ -90,12 +96,8 @@ func EmptyAtEnd[T any](t testing.TB, p *pool.Pool[T]) {
 	e.began = tests.add(e)
 	t.Cleanup(func() {
 		t.Helper()
-		if text := written(p); text != "" {
-			t.Errorf("%s", text)
-		}
-		if report := e.end(); report != "" {
-			t.Errorf("%s", report)
-		}
+		tell(t, written(p))
+		tell(t, e.end())
 	})
 }
 
@@ -119,8 +121,8 @@ func contentsOf[T any](p *pool.Pool[T]) contents[T] {
 // hasOpened reports whether a test has left more open than there was before.
 func (c contents[T]) hasOpened(p *pool.Pool[T]) bool {
 	now := p.Stats()
-	// What was dropped since may have been open before.
-	dropped := now.Dropped - c.Dropped - max(0, c.Workers-now.Workers) - max(0, c.Reserved-now.Reserved)
+	// What was dropped since may have been open before: then less is open.
+	dropped := now.Dropped - c.Dropped + now.Workers - c.Workers + now.Reserved - c.Reserved
 	if stacks { // guards and Refs count as dropped too
 		dropped -= c.Pinned + c.Held
 	}

@@ -2,6 +2,9 @@ package pooltest_test
 
 import (
 	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -143,6 +146,20 @@ func TestEmptyAtEndBlamesNoOtherTest(t *testing.T) {
 	require.Empty(t, run(func() {
 		testkit.Eventually(t, func() bool { return p.Stats().Dropped > 0 }, "collected")
 	}), "the other test's Worker")
+	testkit.Apart(func() { _, _ = p.Reserve() })
+	dropped := p.Stats().Dropped
+	require.Empty(t, run(func() {
+		testkit.Eventually(t, func() bool { runtime.GC(); return p.Stats().Dropped > dropped }, "collected")
+	}), "another's Reservation")
+	require.Contains(t, run(func() {
+		testkit.Apart(func() { p.Worker() })
+		testkit.Eventually(t, func() bool { runtime.GC(); return p.Stats().Dropped > dropped+1 }, "collected")
+	}), "dropped and left to the garbage collector", "beside a guard of another")
+	for range 2 {
+		_, _ = p.Insert(conn{})
+	}
+	require.Empty(t, run(none), "two values of another")
+	p.Clear()
 	report = run(func() {
 		_, _ = p.Insert(conn{Name: "bob"})
 		p.Worker()
@@ -157,6 +174,44 @@ func first(p *pool.Pool[conn]) (h pool.Handle[conn]) {
 		break
 	}
 	return h
+}
+
+// TestReportOfATracedPool: what was open before the test stands there without its stacks.
+func TestReportOfATracedPool(t *testing.T) {
+	opts := replay()
+	opts.TraceGuards = 1
+	p := pool.Must(opts)
+	g := p.Pin()
+	defer g.Unpin()
+	r, end := begin("A", p)
+	h := p.Pin()
+	defer h.Unpin()
+	end()
+	require.Len(t, r.errors, 1)
+	before := r.errors[0][strings.Index(r.errors[0], "(before the test"):]
+	require.Regexp(t, `^\(before the test: 1 guard pinned(; pinned at [^\n]*)?\)(\n\(go test -tags coatcheck_debug tells who left this\))?$`, before)
+}
+
+// TestReportsNameTheTest: the line of a failure is that of the test, and not one of this package.
+func TestReportsNameTheTest(t *testing.T) {
+	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestLeavesBehind$")
+	child.Env = append(os.Environ(), leaves+"=1")
+	out, ok := testkit.Run(t, child)
+	require.False(t, ok, out)
+	require.Equal(t, 2, strings.Count(out, "pooltest: *pool.Pool"), out)
+	require.Equal(t, 2, len(regexp.MustCompile(`pooltest_test\.go:\d+: pooltest: `).FindAllString(out, -1)), out)
+}
+
+const leaves = "COATCHECK_LEAVES_BEHIND"
+
+func TestLeavesBehind(t *testing.T) {
+	if os.Getenv(leaves) == "" {
+		t.Skip("for TestReportsNameTheTest")
+	}
+	p := pool.Must(replay())
+	pooltest.EmptyAtEnd(t, p)
+	_, _ = p.Insert(conn{})
+	pooltest.Empty(t, p)
 }
 
 // TestDroppedOnesAreLeftBehind: a dropped thing is left behind, before and after its
@@ -230,6 +285,20 @@ func TestReportIsBounded(t *testing.T) {
 	require.Equal(t, "\t1@1: {Name:long  Peer:none}", kept[2])
 	require.Equal(t, "\tand 990 more", kept[11])
 	require.Less(t, len(report), 20_000)
+}
+
+// TestReportsAtTheirBounds: ten values are all named, and one whose text has a hundred bytes is whole.
+func TestReportsAtTheirBounds(t *testing.T) {
+	p := pool.Must(&pool.Options[string]{Origin: 1, Shards: 1})
+	_, _ = p.Insert(strings.Repeat("x", 100))
+	_, _ = p.Insert(strings.Repeat("x", 101))
+	_, _ = p.Insert("a\r\nb")
+	for range 7 {
+		_, _ = p.Insert("")
+	}
+	kept := lines(t, left(t, p))
+	require.Len(t, kept, 11)
+	require.Equal(t, []string{"\t0@1: " + strings.Repeat("x", 100), "\t1@1: " + strings.Repeat("x", 100) + "…", "\t2@1: a b"}, kept[1:4])
 }
 
 type rude struct{ s []int }

@@ -311,3 +311,15 @@ func TestNothingAllocates(t *testing.T) {
 	})
 	assert.Zero(t, n, "changes")
 }
+
+// TestRepairRemembersOnePath: what Repair remembers of its way up from one node is gone at the next. Otherwise the work
+// would grow with the square of the nodes.
+func TestRepairRemembersOnePath(t *testing.T) {
+	if testkit.Watched {
+		t.Skip("the race detector allocates")
+	}
+	const n = 20_000
+	p, f := newForest(t)
+	addN(t, p, n)
+	require.Less(t, testkit.Allocated(func() { f.Repair() }), uint64(4*n), "bytes")
+}
