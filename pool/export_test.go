@@ -94,6 +94,9 @@ func ClaimedByEach[T any](p *Pool[T], f func(Handle[T], *T) error) uint32 {
 // Wrapped tells the tracer of p that the sequence begins anew in the cell of the guard that was recorded first.
 func Wrapped[T any](p *Pool[T]) { p.tracer.forget(p.tracer.pinned[0].guard) }
 
+// Refresh lets the tracer of p forget the guards that are not pinned any more.
+func Refresh[T any](p *Pool[T]) { p.tracer.refresh() }
+
 // Traced returns how many guards the tracer of p has records of.
 func Traced[T any](p *Pool[T]) int {
 	p.tracer.mu.Lock()

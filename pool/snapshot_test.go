@@ -197,10 +197,53 @@ func TestWritersThatFailOnce(t *testing.T) {
 	}
 }
 
-// moodyWriter fails in one write, and panics in the next one.
-type moodyWriter struct{ failing, writes int }
+// TestWritersThatFailBesideChanges: so it does where values come and go meanwhile, and where the snapshot is longer than
+// its values because the copy needs so much memory.
+func TestWritersThatFailBesideChanges(t *testing.T) {
+	opts := pool.Options[[2]uint64]{Shards: 1, Origin: 1}
+	for _, c := range []struct {
+		to       pool.Options[[2]uint64]
+		n, apart int // values before, and how far apart those lie that stay
+	}{{opts, 20_000, 3000}, {pool.Options[[2]uint64]{Shards: 1}, 20_000, 3000}, {opts, 2000, 1}} {
+		n, apart, to := c.n, c.apart, c.to
+		p := pool.Must(&opts)
+		hs := testkit.Fill(t, p, n, func(i int) [2]uint64 { return [2]uint64{uint64(i)} })
+		var gone []pool.Handle[[2]uint64]
+		for i, h := range hs {
+			if i%apart > 0 {
+				gone = append(gone, h)
+			}
+		}
+		require.Equal(t, len(gone), p.RemoveBatch(gone))
+		in, failed := snapshotOf(t, p), 0
+		for failing := 0; failing == failed; failing++ {
+			c := mustRead(t, in, &to)
+			k := 0
+			w := &moodyWriter{failing: failing, meddle: func() {
+				testkit.Fill(t, c, 100, func(int) [2]uint64 { return [2]uint64{} })
+				c.Remove(hs[k])
+				k = (k + apart) % n
+			}}
+			_, err := c.WriteTo(w)
+			if w.writes > failing {
+				require.ErrorIs(t, err, errMood, "the error of write %d", failing)
+				failed++
+			}
+		}
+		require.Greater(t, failed, 5)
+	}
+}
+
+// moodyWriter fails in one write, and panics in the next one. It calls meddle, if it has one, in each.
+type moodyWriter struct {
+	failing, writes int
+	meddle          func()
+}
 
 func (w *moodyWriter) Write(b []byte) (int, error) {
+	if w.meddle != nil {
+		w.meddle()
+	}
 	switch w.writes++; w.writes {
 	case w.failing + 1:
 		return 0, errMood

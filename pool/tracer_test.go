@@ -181,17 +181,29 @@ func TestTracerForgetsTheGuardsOfACell(t *testing.T) {
 	require.NotContains(t, profileOf(t), "forgetsUnpin")
 }
 
-// TestTracerKeepsAll: goroutines that pin and hold at once lose no record of each other.
+// TestTracerKeepsAll: goroutines that pin and hold at once, while others look who has let go, lose no record.
 func TestTracerKeepsAll(t *testing.T) {
-	const goroutines, each = 8, 300
+	const goroutines, each = 8, 200
 	p := pool.Must(&pool.Options[int]{TraceGuards: 1})
 	h := testkit.MustInsert(t, p, 1)
 	guards := make([]pool.Guard[int], goroutines*each)
 	refs := make([]*pool.Ref[int], goroutines*each)
+	open := func(k int) {
+		guards[k] = p.Pin()
+		refs[k], _ = p.Hold(h)
+	}
+	for k := range goroutines / 2 * each { // many, so that a look takes long
+		open(2*k + 1)
+	}
 	testkit.Together(goroutines, func(i int) {
-		for k := i * each; k < (i+1)*each; k++ {
-			guards[k] = p.Pin()
-			refs[k], _ = p.Hold(h)
+		if i%2 > 0 {
+			for range each / 2 {
+				pool.Refresh(p)
+			}
+			return
+		}
+		for k := i / 2 * each; k < (i/2+1)*each; k++ {
+			open(2 * k)
 		}
 	})
 	require.Equal(t, []int{len(guards), len(refs)}, []int{pool.Traced(p), pool.TracedRefs(p)})
