@@ -2,6 +2,7 @@ package pool_test
 
 import (
 	"bytes"
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -56,5 +57,25 @@ func TestCopyOfATrimmedPoolIsSmall(t *testing.T) {
 		for _, h := range hs[left:] {
 			require.False(t, c.Contains(h), "%s", h)
 		}
+	}
+}
+
+// TestIdleCopiesClearWhatWasRemoved: a pool that was restored or cloned, and that nothing calls, gives up what removed
+// values keep reachable, as any other does.
+func TestIdleCopiesClearWhatWasRemoved(t *testing.T) {
+	p := pool.Must[*int](nil)
+	testkit.MustInsert(t, p, new(int))
+	var b bytes.Buffer
+	_, err := p.WriteTo(&b)
+	require.NoError(t, err)
+	restored, err := pool.ReadFrom[*int](&b, nil)
+	require.NoError(t, err)
+	cloned, err := p.Clone(nil, nil)
+	require.NoError(t, err)
+	for name, c := range map[string]*pool.Pool[*int]{"restored": restored, "cloned": cloned} {
+		h := testkit.MustInsert(t, c, new(int))
+		require.True(t, c.Remove(h), "the value should be live")
+		require.Equal(t, 1, c.Stats().Limbo, name)
+		testkit.Eventually(t, func() bool { runtime.GC(); return c.Stats().Limbo == 0 }, "%s", name)
 	}
 }

@@ -265,3 +265,14 @@ func TestCloseEndsAStartWaitBesideAnOpenLoop(t *testing.T) {
 		break
 	}
 }
+
+// TestRefusedStartsKeepTheirWaiter: a Start that is refused allocates its error, and no waiter each time.
+func TestRefusedStartsKeepTheirWaiter(t *testing.T) {
+	if testkit.Watched {
+		t.Skip("the race detector allocates")
+	}
+	c := pending.Must[string](&pending.Options{Capacity: 1})
+	_, err := c.Start()
+	require.NoError(t, err)
+	require.LessOrEqual(t, testing.AllocsPerRun(1000, func() { _, _ = c.Start() }), 1.0)
+}
