@@ -14,9 +14,9 @@ var (
 	drawFlag  = flag.Uint64("interleave.seed", 1, "seed of drawn schedules")
 )
 
-// Except in the full programme, enough schedules of a scenario are searched. Nearly all mutants that
-// scenarios find are found within the first hundred, and two need 1,436 and 1,670. Most scenarios have fewer
-// than enough; where there are more, some are drawn of all, because a search comes late to preemptions near
+// Except in the full programme, a search of a scenario ends after enough schedules. Nearly all mutants that
+// scenarios find are found within the first hundred, and all but three within 1,670. Most scenarios have fewer
+// schedules than enough; of the others some more are drawn, because a search comes late to preemptions near
 // the beginning.
 const enough, drawn = 1_750, 250
 
