@@ -215,7 +215,7 @@ func TestWritersThatFailBesideChanges(t *testing.T) {
 			}
 		}
 		require.Equal(t, len(gone), p.RemoveBatch(gone))
-		in, failed := snapshotOf(t, p), 0
+		in, failed := testkit.Written(t, p), 0
 		for failing := 0; failing == failed; failing++ {
 			c := mustRead(t, in, &to)
 			k := 0
