@@ -229,7 +229,7 @@ func TestEndsReadNoValuesOfOthers(t *testing.T) {
 	endA()
 	require.Empty(t, a.errors)
 	close(stop)
-	<-stopped
+	testkit.Soon(t, stopped)
 	endB()
 	require.Len(t, b.errors, 1)
 	require.Contains(t, b.errors[0], "1 value live")
