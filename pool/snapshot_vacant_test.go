@@ -68,7 +68,7 @@ func TestCopyKeepsPromisesInVacantPages(t *testing.T) {
 	}
 	in := testkit.Written(t, p)
 	c := mustRead(t, in, opts)
-	require.Less(t, c.Stats().Allocated, peak/8)
+	require.Less(t, c.Stats().Allocated, p.Stats().Allocated, "pages in which nothing lives need no memory, however many shards took part")
 	for _, h := range testkit.Fill(t, c, peak-10, func(int) plain { return plain{} }) {
 		require.False(t, promised[h], "%v is promised", h)
 	}
