@@ -35,3 +35,26 @@ func TestPausesBeginAnew(t *testing.T) {
 		require.LessOrEqual(t, time.Since(began), 100*time.Microsecond)
 	})
 }
+
+// TestLastDropWakes: the call that waits for a slot which a hold alone keeps does not sleep to the end of its pause.
+func TestLastDropWakes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig[uint64](t, setup[uint64]{slots: 1, stampPerSlot: true})
+		s := r.shards[0]
+		hs := r.fill(t, s, 1, number)
+		k, ok := r.arena.Hold(hs[0])
+		require.True(t, ok)
+		r.remove(t, s, hs...)
+		r.reclaim(t, s)
+		claimed := make(chan error)
+		go func() {
+			_, _, err := r.arena.ClaimWait(t.Context(), 0)
+			claimed <- err
+		}()
+		time.Sleep(time.Second) // until its pauses are long
+		began := time.Now()
+		r.arena.Drop(k)
+		require.NoError(t, <-claimed)
+		require.Zero(t, time.Since(began))
+	})
+}
