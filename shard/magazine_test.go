@@ -3,6 +3,7 @@ package shard_test
 import (
 	"math/rand/v2"
 	"testing"
+	"weak"
 
 	"github.com/stretchr/testify/require"
 
@@ -523,4 +524,19 @@ func TestRemovalsRunNoResets(t *testing.T) {
 	require.Zero(t, resets)
 	s.Reclaim(nil)
 	require.Positive(t, resets)
+}
+
+// TestClosedMagazineIsForgotten, wherever it stood among those that are open.
+func TestClosedMagazineIsForgotten(t *testing.T) {
+	r := newRig[uint64](t, setup[uint64]{slots: 1})
+	older, newer := r.arena.NewMagazine(), (*shard.Magazine)(nil)
+	closed := func() weak.Pointer[shard.Magazine] {
+		m := r.arena.NewMagazine()
+		newer = r.arena.NewMagazine()
+		m.Close(shard.Caller)
+		return weak.Make(m)
+	}()
+	testkit.Eventually(t, func() bool { return closed.Value() == nil }, "the arena still knows a closed magazine")
+	older.Close(shard.Caller)
+	newer.Close(shard.Caller)
 }
