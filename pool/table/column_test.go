@@ -84,6 +84,15 @@ func TestColumnsWithoutSize(t *testing.T) {
 		require.EqualValues(t, 7, empty.Lookup(4999))
 		require.Equal(t, 16, empty.Pages(), "8192 keys of 8 bytes")
 
+		type sized struct {
+			Nothing [2]struct{} // at the offset of N too
+			N       int
+		}
+		both := of[int, sized](l)
+		both.Add(1, sized{N: 7})
+		require.Equal(t, 7, *table.Column(both, func(r *sized) *int { return &r.N }).At(0))
+		require.Equal(t, struct{}{}, *table.Column(both, func(r *sized) *struct{} { return &r.Nothing[1] }).At(0))
+
 		sizeless := of[struct{}, none](l)
 		require.EqualValues(t, 0, sizeless.Add(struct{}{}, none{}))
 		require.Equal(t, table.None, sizeless.Add(struct{}{}, none{}))
