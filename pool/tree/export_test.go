@@ -34,6 +34,9 @@ func Busy[T any](f *Forest[T]) (quiet func()) {
 	return func() { f.version.Add(1) }
 }
 
+// Changing reports whether a change has begun and not ended. Then readers of a moment take the lock.
+func Changing[T any](f *Forest[T]) bool { return f.version.Load()%2 == 1 }
+
 // Outside makes the forest call a function that finds links for each value, as if they lay elsewhere.
 func Outside[T any](f *Forest[T], find func(*T) *Links[T]) { f.finder = finderOf(find) }
 

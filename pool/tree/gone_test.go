@@ -162,6 +162,7 @@ func TestMoveClosesTheEndBehindItsNode(t *testing.T) {
 		require.NoError(t, f.Move(top, hs[i]))
 		want := append(append(append([]handle{}, hs[:i]...), hs[i+1:4]...), hs[i])
 		assert.Equal(t, want, handles(t, f.Children(top)), "%d is moved", i)
+		assert.False(t, tree.Changing(f))
 		assert.Zero(t, f.Repair())
 	}
 	p, f := newForest(t)
@@ -175,6 +176,7 @@ func TestMoveClosesTheEndBehindItsNode(t *testing.T) {
 	top, hs = family(t, p, f, 2)
 	p.Remove(hs[1])
 	require.NoError(t, f.Move(top, hs[0]), "the only one that lives")
+	assert.False(t, tree.Changing(f))
 	assert.Zero(t, f.Repair())
 }
 

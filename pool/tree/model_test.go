@@ -490,6 +490,9 @@ func (mc *machine) repair() {
 // judge compares everything that can be read with the model.
 func (mc *machine) judge() {
 	m, f, image := &mc.m, mc.reads(), tree.Image(mc.f)
+	if tree.Changing(mc.f) {
+		mc.fatalf("a change has not ended")
+	}
 	for _, h := range mc.known {
 		if mc.p.Contains(h) != m.live[h] {
 			mc.fatalf("%v lives is %v", h, !m.live[h])
