@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"coatcheck/internal/check/testkit"
 	"coatcheck/shard"
 	"coatcheck/shard/slots"
 )
@@ -109,4 +110,18 @@ func TestEqualSkipsTakeABit(t *testing.T) {
 	lives := make([]uint32, total)
 	require.True(t, r.arena.Skips(0, lives))
 	require.Equal(t, append([]uint32{7}, make([]uint32, total-1)...), lives)
+}
+
+// TestPageWithoutMemoryHasOneNumber: a snapshot pays for no more.
+func TestPageWithoutMemoryHasOneNumber(t *testing.T) {
+	const total = 1 << 14
+	r := newRig[uint64](t, setup[uint64]{slots: total, memory: 1, pages: slots.PageSizes{Unit: 12, Page: 12}})
+	r.arena.Table.ExtendVacant(total)
+	skips, pages := &shard.RestoredSkips{}, r.arena.Table.Pages()
+	got := testkit.Allocated(func() {
+		for i := range uint32(total / 2) {
+			skips.Add(pages, total/2+i, 1)
+		}
+	})
+	require.Less(t, got, uint64(total)) // a number for each slot takes twice as much
 }
