@@ -181,7 +181,7 @@ func TestTracerForgetsTheGuardsOfACell(t *testing.T) {
 	require.NotContains(t, profileOf(t), "forgetsUnpin")
 }
 
-// TestTracerKeepsAll: goroutines that pin and hold at once, while others look who has let go, lose no record.
+// TestTracerKeepsAll: goroutines that pin and hold at once lose no record, while others ask which guards are unpinned.
 func TestTracerKeepsAll(t *testing.T) {
 	const goroutines, each = 8, 200
 	p := pool.Must(&pool.Options[int]{TraceGuards: 1})

@@ -45,11 +45,7 @@ func TestEachRemovalWakesACallThatWaits(t *testing.T) {
 			if c.prepare != nil {
 				c.prepare(r)
 			}
-			claimed := make(chan error, 1)
-			go func() {
-				_, _, err := r.arena.ClaimWait(t.Context(), 0)
-				claimed <- err
-			}()
+			claimed := r.claimWait(t)
 			testkit.Until(t, func() bool { return r.arena.Decisions() == 2 && r.arena.WaitsAsleep() })
 			c.remove(t, r, hs[0])
 			require.NoError(t, testkit.Soon(t, claimed))

@@ -98,6 +98,29 @@ func (r *rig[T]) tryTake(s *shard.Shard) (*slots.Hook, uint64) {
 	return s.Refill(1)
 }
 
+// parked returns an arena whose only slot is kept by a hold alone.
+func parked(t testing.TB) (*rig[uint64], shard.Hold) {
+	t.Helper()
+	r := newRig[uint64](t, setup[uint64]{slots: 1, stampPerSlot: true})
+	s := r.shards[0]
+	hs := r.fill(t, s, 1, number)
+	k, ok := r.arena.Hold(hs[0])
+	require.True(t, ok)
+	r.remove(t, s, hs...)
+	r.reclaim(t, s)
+	return r, k
+}
+
+// claimWait begins a call of ClaimWait, and returns a channel of its error.
+func (r *rig[T]) claimWait(t testing.TB) <-chan error {
+	claimed := make(chan error, 1)
+	go func() {
+		_, _, err := r.arena.ClaimWait(t.Context(), 0)
+		claimed <- err
+	}()
+	return claimed
+}
+
 // fill makes n slots live with values of 1 to n.
 func (r *rig[T]) fill(t testing.TB, s *shard.Shard, n int, value func(i int) T) (hs []uint64) {
 	t.Helper()

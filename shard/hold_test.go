@@ -90,13 +90,8 @@ func TestHeldSlotStopsNoOther(t *testing.T) {
 
 // TestOneReclaimTakesWhatCameLate: also where nothing else waits.
 func TestOneReclaimTakesWhatCameLate(t *testing.T) {
-	r := newRig[uint64](t, setup[uint64]{slots: 1, stampPerSlot: true})
+	r, k := parked(t)
 	s := r.shards[0]
-	hs := r.fill(t, s, 1, number)
-	k, ok := r.arena.Hold(hs[0])
-	require.True(t, ok)
-	r.remove(t, s, hs...)
-	r.reclaim(t, s)
 	r.arena.Drop(k)
 	require.EqualValues(t, 1, s.Pending())
 	s.Reclaim(s)

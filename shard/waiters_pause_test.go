@@ -17,11 +17,7 @@ func TestPausesBeginAnew(t *testing.T) {
 		r := newRig[uint64](t, setup[uint64]{slots: 1, stampPerSlot: true})
 		s := r.shards[0]
 		hs := r.fill(t, s, 1, number)
-		claimed := make(chan error)
-		go func() {
-			_, _, err := r.arena.ClaimWait(t.Context(), 0)
-			claimed <- err
-		}()
+		claimed := r.claimWait(t)
 		for range 100 {
 			synctest.Wait()
 			r.arena.Wake()
@@ -39,18 +35,8 @@ func TestPausesBeginAnew(t *testing.T) {
 // TestLastDropWakes: the call that waits for a slot which a hold alone keeps does not sleep to the end of its pause.
 func TestLastDropWakes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig[uint64](t, setup[uint64]{slots: 1, stampPerSlot: true})
-		s := r.shards[0]
-		hs := r.fill(t, s, 1, number)
-		k, ok := r.arena.Hold(hs[0])
-		require.True(t, ok)
-		r.remove(t, s, hs...)
-		r.reclaim(t, s)
-		claimed := make(chan error)
-		go func() {
-			_, _, err := r.arena.ClaimWait(t.Context(), 0)
-			claimed <- err
-		}()
+		r, k := parked(t)
+		claimed := r.claimWait(t)
 		time.Sleep(time.Second) // until its pauses are long
 		began := time.Now()
 		r.arena.Drop(k)

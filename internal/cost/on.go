@@ -9,13 +9,20 @@ type Steps struct{ Cells, Slots, Batches, Locks, Visits int64 }
 
 var cells, slots, batches, locks, visits atomic.Int64
 
-// What these count is said in off.go.
+// Cells counts n pin cells, or marks of them, that a scan visits.
+func Cells(n int) { cells.Add(int64(n)) }
 
-func Cells(n int)   { cells.Add(int64(n)) }
-func Slots(n int)   { slots.Add(int64(n)) }
+// Slots counts n slots that are visited on their way from limbo to a freelist.
+func Slots(n int) { slots.Add(int64(n)) }
+
+// Batches counts n batches that are visited.
 func Batches(n int) { batches.Add(int64(n)) }
-func Lock()         { locks.Add(1) }
-func Visits(n int)  { visits.Add(int64(n)) }
+
+// Lock counts a shard's lock that is taken.
+func Lock() { locks.Add(1) }
+
+// Visits counts n slots that a loop over all slots visits, or steps over together.
+func Visits(n int) { visits.Add(int64(n)) }
 
 // Sum returns the steps of the process so far.
 func Sum() Steps {

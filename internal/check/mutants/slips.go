@@ -129,11 +129,14 @@ var near = map[token.Token]token.Token{token.LSS: token.LEQ, token.LEQ: token.LS
 // never returns a statement as one that is not executed. What it alone uses, such as an import, still compiles.
 func (f *finder) never(n ast.Node) string { return "if false { " + f.of(n) + " }" }
 
+// unchecked adds the slip that forgets a condition.
+func (f *finder) unchecked(cond ast.Expr) { f.add("missing check", cond, "("+f.of(cond)+") && false") }
+
 // cases adds the slips that forget one case of a switch without a tag.
 func (f *finder) cases(body *ast.BlockStmt) {
 	for _, s := range body.List {
 		for _, cond := range s.(*ast.CaseClause).List {
-			f.add("missing check", cond, "("+f.of(cond)+") && false")
+			f.unchecked(cond)
 		}
 	}
 }
@@ -180,7 +183,7 @@ func (f *finder) visit(n ast.Node) bool {
 		}
 		f.add("inverted condition", n.Cond, "!("+f.of(n.Cond)+")")
 		if n.Else == nil {
-			f.add("missing check", n.Cond, "("+f.of(n.Cond)+") && false")
+			f.unchecked(n.Cond)
 		}
 	case *ast.ForStmt:
 		f.early(n.Body)
