@@ -37,6 +37,15 @@ func Busy[T any](f *Forest[T]) (quiet func()) {
 // Changing reports whether a change has begun and not ended. Then readers of a moment take the lock.
 func Changing[T any](f *Forest[T]) bool { return f.version.Load()%2 == 1 }
 
+// Locked reports whether somebody has the lock of changes.
+func Locked[T any](f *Forest[T]) bool {
+	if f.mu.TryLock() {
+		f.mu.Unlock()
+		return false
+	}
+	return true
+}
+
 // Outside makes the forest call a function that finds links for each value, as if they lay elsewhere.
 func Outside[T any](f *Forest[T], find func(*T) *Links[T]) { f.finder = finderOf(find) }
 
@@ -56,6 +65,10 @@ func StampOf[T any](f *Forest[T], h pool.Handle[T]) uint64 {
 	defer g.Unpin()
 	return f.look(h).stamp.Load()
 }
+
+// Ends returns of how many parents f remembers the ends of their lists, and how many of these were live when it
+// last dropped the dead.
+func Ends[T any](f *Forest[T]) (known, kept int) { return len(f.ends.known), f.ends.kept }
 
 // Seqlocks returns how many pools have had a Forest and are not collected.
 func Seqlocks() (n int) {

@@ -47,6 +47,24 @@ func TestPhaseGoesOnBehindAReusedSlot(t *testing.T) {
 	}
 }
 
+// TestDeadNodeLeadsOn: a loop whose body removes a node behind the forest's back goes on where the links of that node
+// lead, also if nothing else leads there any more.
+func TestDeadNodeLeadsOn(t *testing.T) {
+	for _, w := range allWalks {
+		p, f := newForest(t)
+		top, hs := family(t, p, f, 5)
+		var got []handle
+		for h := range w.loop(f, top) {
+			if got = append(got, h); h == hs[1] {
+				require.NoError(t, f.InsertAfter(h, add(t, p, 9)))
+				require.NoError(t, f.Detach(hs[2]))
+				require.Equal(t, 2, p.RemoveBatch([]handle{h, hs[4]}))
+			}
+		}
+		assert.Equal(t, []handle{hs[0], hs[1], hs[3]}, got, w.name)
+	}
+}
+
 // TestWalkGoesOnBehindOneThatIsRemovedAndTheNext: a loop whose body removes a node behind the forest's back,
 // and those behind it in any other way, goes on with what stays.
 func TestWalkGoesOnBehindOneThatIsRemovedAndTheNext(t *testing.T) {
@@ -183,9 +201,17 @@ func TestMoveClosesTheEndBehindItsNode(t *testing.T) {
 // TestScansAreMadeOnce: a parent whose child at an end is removed behind the forest's back again and again is
 // scanned once, whatever else leaves, and however many such parents there are.
 func TestScansAreMadeOnce(t *testing.T) {
-	const n, parents = 500, 40
-	for name, put := range map[string]func(f *tree.Forest[node], parent, h handle) error{
-		"Append": (*tree.Forest[node]).Append, "Prepend": (*tree.Forest[node]).Prepend, "Move": (*tree.Forest[node]).Move,
+	const n, parents = 500, 20
+	for name, put := range map[string]func(f *tree.Forest[node], parent, last, h handle) error{
+		"Append":  func(f *tree.Forest[node], parent, _, h handle) error { return f.Append(parent, h) },
+		"Prepend": func(f *tree.Forest[node], parent, _, h handle) error { return f.Prepend(parent, h) },
+		"Move":    func(f *tree.Forest[node], parent, _, h handle) error { return f.Move(parent, h) },
+		"Move of the last, and Append": func(f *tree.Forest[node], parent, last, h handle) error {
+			if _, ok := f.LastChild(parent); !ok { // it is dead
+				require.NoError(t, f.Move(parent, last))
+			}
+			return f.Append(parent, h)
+		},
 	} {
 		p, f, cost := counted()
 		var tops []handle
@@ -196,22 +222,70 @@ func TestScansAreMadeOnce(t *testing.T) {
 		}
 		looks := cost(func() {
 			for i := range n {
-				for _, top := range tops {
-					h, more := add(t, p, 1), add(t, p, 2)
-					require.NoError(t, put(f, top, h))
+				for j, top := range tops {
+					h, more, last := add(t, p, 1), add(t, p, 2), hs[j][n-1]
+					require.NoError(t, put(f, top, last, h))
 					if i%2 == 0 {
-						require.NoError(t, put(f, top, more))
+						require.NoError(t, put(f, top, last, more))
 						f.Remove(more)
 					}
 					require.True(t, p.Remove(h), "it should be live")
+					known, kept := tree.Ends(f)
+					require.LessOrEqual(t, known, 2*kept+16)
 				}
 			}
 		})
 		assert.Less(t, looks, parents*(4*n+100*n), name)
 		for i, top := range tops {
-			require.NoError(t, put(f, top, add(t, p, 3)))
+			require.NoError(t, put(f, top, hs[i][n-1], add(t, p, 3)))
 			require.Len(t, handles(t, f.Children(top)), len(hs[i])+1)
 		}
 		assert.Zero(t, f.Repair())
+		for i, top := range tops { // their lists change once more
+			require.True(t, p.Remove(top), "it should be live")
+			f.Remove(hs[i][0])
+		}
 	}
+}
+
+// TestEndsOfDeadParentsAreForgotten: what a Forest remembers does not grow with the parents that have come and gone.
+func TestEndsOfDeadParentsAreForgotten(t *testing.T) {
+	p, f := newForest(t)
+	for range 200 {
+		top, kids := family(t, p, f, 3)
+		p.Remove(kids[2])
+		require.NoError(t, f.Append(top, add(t, p, 1)))
+		known, _ := tree.Ends(f)
+		require.Positive(t, known)
+		require.LessOrEqual(t, known, 16)
+		f.Remove(top)
+	}
+}
+
+// TestEndsThatAreOutOfDate: what a Forest remembers of the ends of a list is no place for a node if the sibling there
+// has left, or if another Forest has put a node between.
+func TestEndsThatAreOutOfDate(t *testing.T) {
+	remembered := func() (*pool.Pool[node], *tree.Forest[node], handle, handle, handle) {
+		p, f := newForest(t)
+		top, kids := family(t, p, f, 2)
+		p.Remove(kids[1])
+		h := add(t, p, 1)
+		require.NoError(t, f.Append(top, h))
+		return p, f, top, kids[0], h
+	}
+	p, f, top, first, last := remembered()
+	p.Remove(last)
+	f.Remove(first)
+	h := add(t, p, 2)
+	require.NoError(t, f.Append(top, h))
+	assert.Equal(t, []handle{h}, handles(t, f.Children(top)))
+	assert.Zero(t, f.Repair())
+
+	p, f, top, first, last = remembered()
+	between, h := add(t, p, 2), add(t, p, 3)
+	require.NoError(t, tree.New(p, linksOf).InsertAfter(first, between))
+	p.Remove(last)
+	require.NoError(t, f.Append(top, h))
+	assert.Equal(t, []handle{first, between, h}, handles(t, f.Children(top)))
+	assert.Zero(t, f.Repair())
 }

@@ -90,10 +90,30 @@ func addBelow(t testing.TB, p *pool.Pool[node], f *tree.Forest[node], h handle, 
 	return kids
 }
 
-// assertForest asserts that no link of f needs repair, and that n nodes are roots or below
+// assertForest asserts that neighbours agree, that no link of f needs repair, and that n nodes are roots or below
 // one.
 func assertForest(t testing.TB, f *tree.Forest[node], n int) {
 	t.Helper()
+	const parent, first, last, next, prev = 0, 1, 2, 3, 4
+	image := tree.Image(f)
+	for h, links := range image {
+		for _, to := range links {
+			if _, live := image[to]; to != 0 && !live {
+				t.Errorf("%v leads to %v, which is not live", h, to)
+			}
+		}
+		for _, link := range []int{first, last} {
+			if to := links[link]; to != 0 && (image[to][parent] != h || image[to][prev+first-link] != 0) {
+				t.Errorf("%v is no child at that end of %v", to, h)
+			}
+		}
+		before, behind, up := links[prev], links[next], image[links[parent]]
+		if links[parent] == 0 && before|behind != 0 ||
+			before != 0 && (image[before][next] != h || image[before][parent] != links[parent]) ||
+			links[parent] != 0 && (before == 0 && up[first] != h || behind == 0 && up[last] != h) {
+			t.Errorf("%v stands between %v and %v below %v, which have %v", h, before, behind, links[parent], image)
+		}
+	}
 	assert.Zero(t, f.Repair())
 	found := 0
 	for h := range f.Roots() {

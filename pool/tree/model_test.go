@@ -256,8 +256,12 @@ type machine struct {
 // rooms are the pools of the model: one in which slots are seldom used again, and one in which they are at once.
 var rooms = []int{30, 10}
 
-// reads draws how to read: by the Forest, or by a Reader, which may have been pinned for long.
+// reads draws how to read: by the Forest, or by a Reader, which may have been pinned for long; and whether the links
+// are a part of the value.
 func (mc *machine) reads() reads {
+	if tree.Inside(mc.f); mc.choose(4) == 0 {
+		tree.Outside(mc.f, linksOf)
+	}
 	switch mc.choose(4) {
 	case 0:
 		return mc.f
@@ -492,6 +496,9 @@ func (mc *machine) judge() {
 	m, f, image := &mc.m, mc.reads(), tree.Image(mc.f)
 	if tree.Changing(mc.f) {
 		mc.fatalf("a change has not ended")
+	}
+	if mc.choose(4) == 0 {
+		defer tree.Busy(mc.f)()
 	}
 	for _, h := range mc.known {
 		if mc.p.Contains(h) != m.live[h] {

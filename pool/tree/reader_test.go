@@ -167,3 +167,35 @@ func TestLinksOutsideTheValue(t *testing.T) {
 	assert.Equal(t, 50*51/2, sum)
 	assert.Equal(t, 1, f.Remove(top))
 }
+
+// TestLinksOfSmallValues: a value that is smaller than its links has them elsewhere, also if they lie behind it.
+func TestLinksOfSmallValues(t *testing.T) {
+	var links [3]tree.Links[int]
+	p := pool.Must(&pool.Options[int]{Origin: 1, Shards: 1})
+	f := tree.New(p, func(v *int) *tree.Links[int] { return &links[*v] })
+	var hs []pool.Handle[int]
+	for i := range links {
+		h, err := p.Insert(i)
+		require.NoError(t, err)
+		hs = append(hs, h)
+	}
+	require.NoError(t, f.Append(hs[0], hs[1]))
+	require.NoError(t, f.Append(hs[0], hs[2]))
+	next, ok := f.Next(hs[1])
+	require.True(t, ok)
+	require.Equal(t, hs[2], next)
+}
+
+// TestLinksInTheValueAreFoundOnce: New asks where they are, and nobody asks again, also if they are all of the value.
+func TestLinksInTheValueAreFoundOnce(t *testing.T) {
+	type all struct{ Links tree.Links[all] }
+	calls := 0
+	p := pool.Must(&pool.Options[all]{Origin: 1, Shards: 1})
+	f := tree.New(p, func(v *all) *tree.Links[all] { calls++; return &v.Links })
+	one, err := p.InsertFunc(func(pool.Handle[all], *all) {})
+	require.NoError(t, err)
+	other, err := p.InsertFunc(func(pool.Handle[all], *all) {})
+	require.NoError(t, err)
+	require.NoError(t, f.Append(one, other))
+	require.Equal(t, 1, calls)
+}

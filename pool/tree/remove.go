@@ -101,7 +101,7 @@ func (f *Forest[T]) dismantle(top pool.Handle[T], links *words[T]) (removed int)
 		}
 		parent := load[T](&n.parent)
 		p := f.look(parent)
-		if p == nil || parent == top {
+		if p == nil {
 			parent, p = top, links
 		}
 		if f.removeChild(p, node, n) {

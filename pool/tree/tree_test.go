@@ -24,21 +24,21 @@ import (
 // stood in another order when the walk began.
 func TestRepairSendsNoWalkBack(t *testing.T) {
 	p, f := newForest(t)
-	top, k := add(t, p, 0), addN(t, p, 7)
+	top, k := add(t, p, 0), addN(t, p, 9)
 	kids := addBelow(t, p, f, top, 2)
-	list := []handle{k[0], k[1], k[4], k[3], k[2], k[5], k[6]}
+	list := []handle{k[0], k[1], k[6], k[5], k[4], k[3], k[2], k[7], k[8]}
 	for _, h := range list {
 		require.NoError(t, f.Append(kids[1], h))
 	}
 	var got []handle
 	for h := range f.Descendants(top) {
 		if got = append(got, h); h == kids[0] {
-			require.Equal(t, 3, p.RemoveBatch([]handle{k[1], k[3], k[5]}))
+			require.Equal(t, 3, p.RemoveBatch([]handle{k[1], k[4], k[7]}))
 			require.Positive(t, f.Repair())
-			require.Equal(t, []handle{k[0], k[2], k[4], k[6]}, handles(t, f.Children(kids[1])), "k[2] and k[4] change places")
+			require.Equal(t, []handle{k[0], k[3], k[2], k[6], k[5], k[8]}, handles(t, f.Children(kids[1])), "two pairs change places")
 		}
 	}
-	assert.Equal(t, []handle{kids[0], kids[1], k[0], k[6]}, got)
+	assert.Equal(t, []handle{kids[0], kids[1], k[0], k[8]}, got)
 }
 
 // TestGapWhoseSidesDoNotMeetIsBroken: a gap whose live sides do not name each other, as
@@ -46,7 +46,7 @@ func TestRepairSendsNoWalkBack(t *testing.T) {
 func TestGapWhoseSidesDoNotMeetIsBroken(t *testing.T) {
 	const first, last, next, prev = 1, 2, 3, 4
 	// Of a root with the children 1, 2 and 3, a link of one node, the root being 0, leads to
-	// another child. Node 4 is another root's child, and the others are roots.
+	// another child. Node 4 is another root's child, the others are roots, and 7 is none.
 	for name, c := range map[string]struct {
 		of, link, to int
 		try          func(f *tree.Forest[node], k []handle) error
@@ -54,13 +54,15 @@ func TestGapWhoseSidesDoNotMeetIsBroken(t *testing.T) {
 		"last is another":         {0, last, 2, func(f *tree.Forest[node], k []handle) error { return f.Append(k[0], k[5]) }},
 		"last is another, Move":   {0, last, 2, func(f *tree.Forest[node], k []handle) error { return f.Move(k[0], k[5]) }},
 		"last is what moves":      {0, last, 4, func(f *tree.Forest[node], k []handle) error { return f.Move(k[0], k[4]) }},
+		"last is none":            {0, last, 7, func(f *tree.Forest[node], k []handle) error { return f.Append(k[0], k[5]) }},
+		"first is none":           {0, first, 7, func(f *tree.Forest[node], k []handle) error { return f.Prepend(k[0], k[5]) }},
 		"first is another":        {0, first, 2, func(f *tree.Forest[node], k []handle) error { return f.Prepend(k[0], k[5]) }},
 		"next is another":         {1, next, 3, func(f *tree.Forest[node], k []handle) error { return f.InsertAfter(k[1], k[5]) }},
 		"next is another, Before": {2, prev, 3, func(f *tree.Forest[node], k []handle) error { return f.InsertBefore(k[2], k[5]) }},
 		"previous is another":     {2, prev, 3, func(f *tree.Forest[node], k []handle) error { return f.InsertAfter(k[1], k[5]) }},
 	} {
 		p, f := newForest(t)
-		k := addN(t, p, 7)
+		k := append(addN(t, p, 7), 0)
 		for _, h := range k[1:4] {
 			require.NoError(t, f.Append(k[0], h))
 		}
@@ -78,8 +80,8 @@ func TestGapWhoseSidesDoNotMeetIsBroken(t *testing.T) {
 func scrambled(t *testing.T, rnd *rand.Rand, n int) (*pool.Pool[node], *tree.Forest[node], []handle) {
 	p, f := newForest(t)
 	all := addN(t, p, n)
-	for _, h := range all[1:] {
-		_ = f.Append(all[rnd.IntN(n)], h)
+	for _, i := range rnd.Perm(n - 1) {
+		_ = f.Append(all[rnd.IntN(n)], all[1+i])
 	}
 	for range 1 + rnd.IntN(n) {
 		tree.Scramble(f, all[rnd.IntN(n)], rnd.IntN(5), append(all, 0)[rnd.IntN(n+1)])
@@ -157,6 +159,44 @@ func differences(before, after map[handle][5]handle) (n int) {
 	return n
 }
 
+// TestRepairJoinsChainsThatDisagree: a chain of siblings to which no list leads begins where the link of the one
+// before leads past it.
+func TestRepairJoinsChainsThatDisagree(t *testing.T) {
+	const first, last, next = 1, 2, 3
+	p, f := newForest(t)
+	k := addN(t, p, 5)
+	for _, i := range []int{2, 3, 1, 4} {
+		require.NoError(t, f.Append(k[0], k[i]))
+	}
+	tree.Scramble(f, k[0], first, 0)
+	tree.Scramble(f, k[0], last, 0)
+	tree.Scramble(f, k[3], next, k[4]) // past k[1], which Repair finds first
+	require.Positive(t, f.Repair())
+	assertForest(t, f, 5)
+	assert.Equal(t, []handle{k[1], k[4], k[2], k[3]}, handles(t, f.Children(k[0])))
+}
+
+// TestWalkGoesOnBehindOneThatRepairMakesARoot: as where links from a file had made it its own descendant.
+func TestWalkGoesOnBehindOneThatRepairMakesARoot(t *testing.T) {
+	const parent, first, last = 0, 1, 2
+	p, f := newForest(t)
+	k := addN(t, p, 4)
+	for _, i := range []int{2, 0, 3} {
+		require.NoError(t, f.Append(k[1], k[i]))
+	}
+	tree.Scramble(f, k[1], parent, k[0])
+	tree.Scramble(f, k[0], first, k[1])
+	tree.Scramble(f, k[0], last, k[1])
+	var got []handle
+	for h := range f.Children(k[1]) {
+		if got = append(got, h); h == k[0] {
+			require.Positive(t, f.Repair())
+			require.Equal(t, []handle{k[2], k[3]}, handles(t, f.Children(k[1])))
+		}
+	}
+	assert.Equal(t, []handle{k[2], k[0], k[3]}, got)
+}
+
 // TestForestsWithTheSameField: each sees what the other does, in a walk too.
 func TestForestsWithTheSameField(t *testing.T) {
 	p, old := newForest(t)
@@ -209,6 +249,12 @@ func TestDeepAndWide(t *testing.T) {
 	down, up := chain[1:], slices.Clone(chain[:n-1])
 	slices.Reverse(up)
 	require.True(t, slices.Equal(down, handles(t, f.Descendants(chain[0]))), "both should yield the same handles")
+	if !testkit.Watched {
+		require.Less(t, testkit.Allocated(func() {
+			for range f.Descendants(chain[0]) {
+			}
+		}), uint64(2*n), "bytes: it forgets lists that it need not come back to")
+	}
 	below := slices.Clone(down)
 	slices.Reverse(below)
 	require.True(t, slices.Equal(below, handles(t, f.PostOrder(chain[0]))), "both should yield the same handles")
@@ -255,6 +301,35 @@ func TestMisusePanics(t *testing.T) {
 		}
 	}
 	assert.Zero(t, p.Stats().Pinned)
+}
+
+// TestChangesHoldWhatTheyLookAt: as long as a change looks at links, it has the lock and one pin, and then neither.
+func TestChangesHoldWhatTheyLookAt(t *testing.T) {
+	for name, change := range map[string]func(f *tree.Forest[node], top, h handle){
+		"Append":     func(f *tree.Forest[node], top, h handle) { _ = f.Append(h, top) },
+		"Detach":     func(f *tree.Forest[node], _, h handle) { _ = f.Detach(h) },
+		"Remove":     func(f *tree.Forest[node], _, h handle) { f.Remove(h) },
+		"RemoveLeaf": func(f *tree.Forest[node], _, h handle) { _ = f.RemoveLeaf(h) },
+		"Repair":     func(f *tree.Forest[node], _, _ handle) { f.Repair() },
+	} {
+		p, f := newForest(t)
+		top, kids := family(t, p, f, 3)
+		addBelow(t, p, f, kids[1], 2)
+		for _, h := range kids {
+			looks := 0
+			tree.Outside(f, func(n *node) *tree.Links[node] {
+				looks++
+				assert.True(t, tree.Locked(f), name)
+				assert.Equal(t, 1, p.Stats().Pinned, name)
+				assert.Equal(t, name == "Repair", tree.Changing(f), "%s: nothing may panic where links disagree", name)
+				return &n.Links
+			})
+			change(f, top, h)
+			assert.Positive(t, looks, name)
+			assert.False(t, tree.Locked(f), name)
+			assert.Zero(t, p.Stats().Pinned, name)
+		}
+	}
 }
 
 // TestLoopsUnpin: a body that panics, or a loop that is left, unpins at once.
@@ -310,6 +385,11 @@ func TestNothingAllocates(t *testing.T) {
 		_ = f.InsertBefore(kids[1], kids[0])
 	})
 	assert.Zero(t, n, "changes")
+	wide, _ := family(t, p, f, 96)
+	assert.EqualValues(t, 1, testing.AllocsPerRun(100, func() {
+		for range f.Children(wide) {
+		}
+	}), "the first 32 lie in the loop, and there is room for 64 more")
 }
 
 // TestRepairRemembersOnePath: what Repair remembers of its way up from one node is gone at the next. Otherwise the work
