@@ -225,9 +225,11 @@ func TestScansAreMadeOnce(t *testing.T) {
 				for j, top := range tops {
 					h, more, last := add(t, p, 1), add(t, p, 2), hs[j][n-1]
 					require.NoError(t, put(f, top, last, h))
+					require.NoError(t, put(f, top, last, more))
 					if i%2 == 0 {
-						require.NoError(t, put(f, top, last, more))
 						f.Remove(more)
+					} else {
+						require.NoError(t, f.Detach(more))
 					}
 					require.True(t, p.Remove(h), "it should be live")
 					known, kept := tree.Ends(f)
