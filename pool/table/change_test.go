@@ -222,6 +222,7 @@ func TestFunctionsOfDeleteFuncAndSortFuncOnlyRead(t *testing.T) {
 			require.EqualValues(t, 3, tb.Add(3, pair{3, -3}), "the table can be changed again")
 
 			stop := tb.OnMove(func(int, table.Index, table.Index) { change(tb) })
+			requirePanicText(t, func() { tb.SortFunc(func(a, b table.Index) int { stop(); return 0 }) }, "passed to SortFunc")
 			requirePanicText(t, func() { tb.DeleteFunc(func(k int, _ table.Index) bool { return k == 1 }) }, "passed to OnMove")
 			requirePanicText(t, func() { tb.SortFunc(func(a, b table.Index) int { return int(b - a) }) }, "passed to OnMove")
 			stop()

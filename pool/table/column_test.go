@@ -17,6 +17,7 @@ type shape struct {
 	none struct{}
 	Far  *nested
 	In   nested
+	Zero [0]struct{} // at the offset of Two
 	Two  [2]uint16
 	_    [2]uint64 // with it, the allocation of a shape is larger than the shape
 	Last struct{}
@@ -46,6 +47,8 @@ func TestColumnRefusesWhatIsNoField(t *testing.T) {
 			{"at offset 0 of table_test.shape, where there is no field of type uint64", func() { table.Column(tb, from[uint64](0)) }},
 			{"at offset 4 of table_test.shape, where there is no field of type int32", func() { table.Column(tb, from[int32](4)) }},
 			{"no field of type uint16", func() { table.Column(tb, from[uint16](two+1)) }},
+			{"no field of type uint16", func() { table.Column(tb, from[uint16](two+4)) }},       // behind the array
+			{"no field of type struct {}", func() { table.Column(tb, from[struct{}](two)) }},    // no element
 			{"no field of type uint64", func() { table.Column(tb, from[uint64](two+8-two%8)) }}, // the blank field
 			{"zero Table", func() { table.Column(&table.Table[int, shape]{}, func(r *shape) *uint32 { return &r.A }) }},
 		} {
@@ -88,6 +91,10 @@ func TestColumnsWithoutSize(t *testing.T) {
 			Nothing [2]struct{} // at the offset of N too
 			N       int
 		}
+		if l == table.AoS {
+			require.Equal(t, 4999, table.Column(empty, func(r *struct{}) *struct{} { return r }).Len(), "of whole records")
+		}
+
 		both := of[int, sized](l)
 		both.Add(1, sized{N: 7})
 		require.Equal(t, 7, *table.Column(both, func(r *sized) *int { return &r.N }).At(0))
@@ -98,6 +105,38 @@ func TestColumnsWithoutSize(t *testing.T) {
 		require.Equal(t, table.None, sizeless.Add(struct{}{}, none{}))
 		require.Zero(t, sizeless.Pages())
 	})
+}
+
+// TestRareFieldsAlone: a table whose records have one field copies and moves it, also if that is done in a way that
+// most records do not need.
+func TestRareFieldsAlone(t *testing.T) {
+	n := new(uint64)
+	each(t, func(t *testing.T, l table.Layout) {
+		alone(t, l, uint16(1), uint16(2))
+		alone(t, l, [3]byte{1, 2, 3}, [3]byte{4, 5, 6})
+		alone(t, l, []int{1}, []int{2, 3})
+		alone(t, l, any(1), any("other"))
+		alone(t, l, [2]*uint64{n, nil}, [2]*uint64{nil, n})
+	})
+}
+
+func alone[F any](t *testing.T, l table.Layout, one, other F) {
+	t.Helper()
+	type record struct{ F F }
+	tb := of[int, record](l)
+	require.Zero(t, tb.Clear(), "before it has memory")
+	require.Zero(t, tb.Clone(nil).Len())
+	v := table.Column(tb, func(r *record) *F { return &r.F })
+	tb.Add(1, record{one})
+	tb.Add(2, record{one})
+	require.True(t, tb.Set(2, record{other}))
+	require.EqualValues(t, 0, tb.Remove(1))
+	got, ok := tb.Get(2)
+	require.True(t, ok)
+	require.Equal(t, other, got.F, "%T", one)
+	require.Equal(t, other, *v.At(0), "%T", one)
+	got, _ = tb.Clone(nil).Get(2)
+	require.Equal(t, other, got.F, "%T", one)
 }
 
 // TestViewRefusesIndexes: At and Batch panic for an Index that names nothing.

@@ -66,6 +66,7 @@ func TestGrowRefuses(t *testing.T) {
 		before := tb.Allocated()
 		requirePanicText(t, func() { tb.Grow(-1) }, "Grow by -1")
 		requirePanicText(t, func() { tb.Grow(math.MaxInt) }, "no room")
+		requirePanicText(t, func() { tb.Grow(math.MaxInt - 10) }, "no room for "+strconv.Itoa(math.MaxInt)+" records")
 		requirePanicText(t, func() { tb.Grow(math.MaxInt / (bits.UintSize / 8)) }, "no room")
 		require.Equal(t, before, tb.Allocated())
 		require.Equal(t, table.Index(10), tb.Add(10, pair{}))

@@ -76,13 +76,6 @@ func (x *slots[T]) find(h pool.Handle[T]) Index {
 	return Index(o.row)
 }
 
-func (x *slots[T]) held(h pool.Handle[T]) Index {
-	if o := x.occupantOf(h); o != nil && o.generation == h.Generation() && o.generation != 0 {
-		return Index(o.row)
-	}
-	return None
-}
-
 func (x *slots[T]) claim(h pool.Handle[T], next Index, keys []pool.Handle[T]) Index {
 	if !x.contains(h) {
 		return None
@@ -160,6 +153,7 @@ func (x *slots[T]) trim() (freed int64) {
 	return freed
 }
 
+func (x *slots[T]) held(h pool.Handle[T]) Index   { return Index(x.occupantOf(h).row) }
 func (x *slots[T]) set(h pool.Handle[T], i Index) { x.occupantOf(h).row = uint32(i) }
 func (x *slots[T]) drop(h pool.Handle[T])         { *x.occupantOf(h) = occupant{} }
 func (x *slots[T]) dead(h pool.Handle[T]) bool    { return !x.contains(h) }

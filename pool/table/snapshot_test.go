@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"math"
 	"slices"
 	"strconv"
@@ -269,6 +270,46 @@ func (s *short) Write(b []byte) (int, error) {
 	return int(n), nil
 }
 
+// silent is a writer that writes less than it should, and tells nobody.
+type silent struct{}
+
+func (silent) Write(b []byte) (int, error) { return len(b) / 2, nil }
+
+// TestRecordsLargerThanAPiece: each has a piece of its own. A writer that writes less is refused.
+func TestRecordsLargerThanAPiece(t *testing.T) {
+	type huge struct{ A [300 << 10]byte }
+	tb := of[int, huge](table.SoA)
+	for i := range 3 {
+		tb.Add(i, huge{[300 << 10]byte{byte(i)}})
+	}
+	_, err := tb.WriteTo(&short{left: 1 << 20})
+	require.NoError(t, err)
+	c := of[int, huge](table.AoS)
+	requireRead(t, c, testkit.Written(t, tb))
+	require.Equal(t, tb.Keys(), c.Keys())
+	_, err = tb.WriteTo(silent{})
+	require.ErrorIs(t, err, io.ErrShortWrite)
+}
+
+// TestReadFromSeesWhatItsReaderBegins: a change that is under way when the snapshot has been read is not run over.
+func TestReadFromSeesWhatItsReaderBegins(t *testing.T) {
+	tb, b := pairs(t, table.SoA, 3), testkit.Written(t, pairs(t, table.SoA, 5))
+	next, stop := iter.Pull(func(yield func(int) bool) {
+		tb.DeleteFunc(func(k int, _ table.Index) bool { return yield(k) })
+	})
+	defer stop()
+	r := io.MultiReader(bytes.NewReader(b[:len(b)-1]), readerFunc(func(p []byte) (int, error) {
+		next()
+		return copy(p, b[len(b)-1:]), nil
+	}))
+	requirePanicText(t, func() { _, _ = tb.ReadFrom(r) }, "a function passed to DeleteFunc changes the table")
+	require.Equal(t, 3, tb.Len())
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
+
 // dynamic is a key that decodes itself, perhaps as what a map cannot hash.
 type dynamic struct{ v any }
 
@@ -342,6 +383,12 @@ func TestSnapshotsThatAreForged(t *testing.T) {
 	require.ErrorIs(t, err, pool.ErrCorrupt)
 	require.ErrorContains(t, err, "key 0@1 of record 1")
 
+	falls, err := table.ForLive[int, pair](func(handle) bool { panic(errTest) }, table.SoA)
+	require.NoError(t, err)
+	require.Equal(t, errTest, testkit.Recovered(func() {
+		_, _ = falls.ReadFrom(bytes.NewReader(table.Forge(1, 1, []table.Entry[handle, pair]{{Key: h}})))
+	}), "a panic of the program's function continues")
+
 	for v, text := range map[string]string{"slice": "a key: runtime error: ", "panic": "fell"} {
 		_, err = of[dynamic, pair](table.AoS).ReadFrom(bytes.NewReader(table.Forge(1, 1, []table.Entry[dynamic, pair]{{Key: dynamic{v}}})))
 		require.ErrorIs(t, err, pool.ErrCorrupt)
@@ -398,6 +445,9 @@ func TestSnapshotTakesLittleMemory(t *testing.T) {
 	d := of[int, large](table.SoA)
 	require.Less(t, testkit.Allocated(func() { requireRead(t, d, forged) }), uint64(2<<20), "vacant slots would take 16 MB a piece")
 	require.Equal(t, 3, d.Len())
+	empty := table.ForgeVacant(1, 0, vacant, []table.Entry[int, large]{})
+	require.Less(t, testkit.Allocated(func() { requireRead(t, d, empty) }), uint64(2<<20))
+	require.Zero(t, d.Len())
 
 	const n = 100_000
 	tb := of[uint32, struct{ A, B uint64 }](table.SoA)

@@ -38,7 +38,7 @@ type Table[K comparable, R any] struct {
 type index[K comparable] interface {
 	// find returns the row of k, or None if k has none or is dead.
 	find(k K) Index
-	// held returns the row of k, dead or not, or None if k has none.
+	// held returns the row of k, dead or not, which has one.
 	held(k K) Index
 	// claim adds k and returns its row: next, or the row of the dead key in whose slot k is. It returns
 	// None and changes nothing if k cannot be added. keys are the keys of the rows that exist; the same
