@@ -188,12 +188,16 @@ func (m *Magazine) noteInTime() {
 	m.setReach(wide)
 }
 
-// refresh makes the current table the magazine's view. If the compare-and-swap fails, show has shown
-// a table that is not older than this one.
-func (m *Magazine) refresh() {
-	old := m.view.Load()
-	if t := m.arena.Table.Pages(); t != old { // observes (P2)
-		m.view.CompareAndSwap(old, t)
+// refresh makes the current table the magazine's view. If the compare-and-swap fails, another goroutine has shown a table,
+// and refresh looks again. The wrong version believes that the other table is not older. It may be: while a Trim shows its
+// table, pages are added and come back. Then removeSlow refuses a live handle.
+func (m *Magazine) refresh(t *slots.Table) {
+	for {
+		old := m.view.Load()
+		// The table is loaded after the view, so it is not older.
+		if now := t.Pages(); now == old || m.view.CompareAndSwap(old, now) { // observes (P2)
+			return
+		}
 	}
 }
 
@@ -278,7 +282,7 @@ func (m *Magazine) removeSlow(h uint64) bool {
 	if m.reach > 0 && m.used == len(m.bag) {
 		m.refillReady()
 	}
-	m.refresh()
+	m.refresh(&m.arena.Table)
 	switch {
 	case slots.Low(h) >= m.view.Load().Limit:
 		return false

@@ -18,7 +18,7 @@ func (a *Arena) NewMagazine() *Magazine {
 	m.view.Store(a.Table.Pages())
 	a.magazines.add(m)
 	m.shard = a.share() // those that are opened at the same time know of each other
-	m.refresh()         // a Trim that came before add has not shown its table
+	m.refresh(&a.Table) // a Trim that came before add has not shown its table
 	if m.stampPerSlot {
 		m.stamp = m.clock.Stamp()
 	}
@@ -107,12 +107,6 @@ func (l *magazines) show(t *slots.Table) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for m := l.newest; m != nil; m = m.older {
-		for {
-			old := m.view.Load()
-			// The table is loaded after the view, so it is not older.
-			if now := t.Pages(); now == old || m.view.CompareAndSwap(old, now) {
-				break
-			}
-		}
+		m.refresh(t)
 	}
 }

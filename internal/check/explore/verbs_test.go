@@ -130,6 +130,11 @@ func makeVerbs() []verb {
 		{4, "InsertWait", "a>", func(v *vars, a *actor, o *op) { v.h[o.to] = a.waits(a.brief(), "InsertWait", nil) }},
 		{2, "InsertFuncWait", "f>", func(v *vars, a *actor, o *op) { v.h[o.to] = a.waits(a.brief(), "InsertFuncWait", o.f(v, a)) }},
 		{8, "Synchronize", "n", func(v *vars, a *actor, o *op) { a.waits(a.patient(max(o.n, 1)), "Synchronize", nil) }},
+		{2, "Grow", "n", func(v *vars, a *actor, o *op) {
+			c := a.call("Grow", nil)
+			c.N = max(o.n, 1)
+			c.Do()
+		}},
 		{2, "WriteTo", "f", func(v *vars, a *actor, o *op) { a.snapshot(o.f(v, a)) }},
 		{1, "Clone", "f", func(v *vars, a *actor, o *op) { a.clone(o.f(v, a)) }},
 
