@@ -43,6 +43,15 @@ func TestScanCostsWhatIsPinned(t *testing.T) {
 	}
 }
 
+// TestGroupsThatAreNotCountedYetCostNothing: a scan may clear a mark before the pin that has raised it counts it.
+func TestGroupsThatAreNotCountedYetCostNothing(t *testing.T) {
+	d := new(epoch.Domain)
+	d.Init(1000)
+	before := d.Scanned()
+	d.UncountGroups(1)
+	require.Equal(t, before, d.Scanned())
+}
+
 // TestProvidedCellsAreEnough pins as many guards as were asked for, by one goroutine and by
 // many, while some stay pinned and others come and go. A scan does not visit cells that were
 // never used.

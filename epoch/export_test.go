@@ -89,6 +89,10 @@ func (d *Domain) SetMarks(level int) bool {
 	return level+1 < len(b.marks)
 }
 
+// UncountGroups takes n groups off those of the newest block, as a scan does before the pin that has raised a mark
+// counts it.
+func (d *Domain) UncountGroups(n int) { d.top.Load().groups.Add(-int64(n)) }
+
 // BlockBytes returns the memory of a block of n cells.
 func BlockBytes(n int) int64 { return newBlock(n, nil).bytes() }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.uber.org/atomic"
 
 	"coatcheck/epoch"
 	"coatcheck/internal/check/testkit"
@@ -164,4 +165,32 @@ func TestPinsThatMeetGetMoreCells(t *testing.T) {
 	})
 	require.Zero(t, d.Scan().Count)
 	require.Len(t, d.Rows(), 1)
+}
+
+// TestPinsThatMeetInAFullRowGetMoreCells: of each row one cell is left, which is the home of some goroutine. It mostly
+// finds that taken, has a block's cell, and then finds that another goroutine has come and gone.
+func TestPinsThatMeetInAFullRowGetMoreCells(t *testing.T) {
+	if min(runtime.NumCPU(), runtime.GOMAXPROCS(0)) == 1 || testkit.Race {
+		t.Skip("pins seldom meet on one processor, or while the race detector has most of the time")
+	}
+	var domains [epoch.Least]*epoch.Domain // one for each cell that is left
+	for k := range domains {
+		domains[k] = epoch.New()
+		guards(domains[k], epoch.Least)[k].Unpin()
+	}
+	var grown atomic.Bool
+	testkit.Together(4, func(int) {
+		for !grown.Load() {
+			for _, d := range domains {
+				d.SetMet(0) // however seldom they meet on a busy machine
+				for range 1000 {
+					g := d.Pin()
+					g.Unpin()
+				}
+				if d.Rows()[0] > epoch.Least {
+					grown.Store(true)
+				}
+			}
+		}
+	})
 }

@@ -104,6 +104,7 @@ func TestClosedWorkerPanics(t *testing.T) {
 	requireMisuse(t, closed, []string{"Close"}, "pool: ", "Worker")
 	require.Panics(t, func() { _, _ = new(pool.Worker[int]).Insert(1) })
 	testkit.RequirePanicText(t, new(pool.Worker[int]).Flush, "pool: use of a Worker")
+	testkit.RequirePanicText(t, func() { new(pool.Worker[int]).Take(h) }, "pool: use of a Worker")
 	require.Equal(t, 1, p.MustGet(h))
 	require.Zero(t, p.Stats().Cached)
 }

@@ -78,6 +78,7 @@ func TestMagazineLosesNoSlot(t *testing.T) {
 	}{
 		{"stamps of seals", setup[uint64]{}},
 		{"stamps of removals", setup[uint64]{stampPerSlot: true}},
+		{"an OnRemove", setup[uint64]{stampPerSlot: true, events: shard.Events{OnRemove: func(*slots.Hook, uint64) {}}}},
 		{"failing Resets", setup[uint64]{stampPerSlot: true, reset: func(*uint64) {}}},
 		{"cleaned", setup[uint64]{zero: true}},
 	} {
