@@ -254,6 +254,9 @@ func (a *Arena) WaitsAsleep() bool {
 // HasCurrentView reports whether the magazine's view is the current table.
 func (m *Magazine) HasCurrentView() bool { return m.view.Load() == m.arena.Table.Pages() }
 
+// Reach returns how many slots the magazine may keep.
+func (m *Magazine) Reach() int { return m.reach }
+
 // Kept returns how many slots the magazine keeps.
 func (m *Magazine) Kept() int { return len(m.ready) + m.used - m.start }
 

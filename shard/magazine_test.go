@@ -178,8 +178,8 @@ func testMagazine(t *testing.T, set setup[uint64], seed uint64) {
 		}
 		for range n {
 			survives(op)
-			if !m.Ordered() {
-				t.Fatalf("seed %d: the bag is not in order", seed)
+			if !m.Ordered() || m.Kept() > m.Reach() {
+				t.Fatalf("seed %d: the bag is not in order, or the magazine keeps %d slots, and has a reach of %d", seed, m.Kept(), m.Reach())
 			}
 			switch k := rnd.IntN(200); {
 			case k < 10:
@@ -343,6 +343,13 @@ func testReach(t *testing.T, set setup[uint64], most int) {
 	}
 	bursts(10, burst)
 	require.LessOrEqual(t, greatest, most)
+	require.Equal(t, most, m.Reach())
+	m.Flush()
+	require.Equal(t, min(most, 128), m.Reach())
+	for _, h := range r.fill(t, r.shards[0], 64, number) {
+		require.True(t, m.Remove(h), "the value should be live")
+	}
+	require.True(t, m.HasNext(), "the parts of its bag are as short as at first")
 	m.Flush()
 	g := r.arena.Domain.Pin()
 	greatest = 0
@@ -359,18 +366,18 @@ func testReach(t *testing.T, set setup[uint64], most int) {
 // no more than the first cache can hold, few if there is a Reset or a small
 // MaxLimbo, and none of a queue.
 func TestMagazineKeepsFew(t *testing.T) {
-	require.Greater(t, kept(t, setup[uint64]{}), 128)
-	require.LessOrEqual(t, kept(t, setup[[1024]byte]{}), 128)
-	for _, set := range []setup[uint64]{{reset: func(*uint64) {}}, {maxLimbo: 16}} {
-		few := kept(t, set)
-		require.True(t, 0 < few && few <= 128, few)
-	}
-	require.Zero(t, kept(t, setup[uint64]{fifo: true}))
+	const first, wide = 128, 1024
+	requireReach(t, wide, setup[uint64]{})
+	requireReach(t, wide, setup[[7]uint64]{}) // of 64 bytes each, with the slot's word
+	requireReach(t, wide/2, setup[[8]uint64]{})
+	requireReach(t, first, setup[[1024]byte]{})
+	requireReach(t, first, setup[uint64]{reset: func(*uint64) {}})
+	requireReach(t, first, setup[uint64]{maxLimbo: 16})
+	requireReach(t, 0, setup[uint64]{fifo: true})
 }
 
-// kept returns how many slots a magazine keeps if one value after the other is inserted and
-// removed.
-func kept[T any](t *testing.T, set setup[T]) int {
+// requireReach requires how many slots a magazine may keep if one value after the other is inserted and removed.
+func requireReach[T any](t *testing.T, want int, set setup[T]) {
 	set.slots = 4 * shard.MaxReach
 	r := newRig(t, set)
 	m := r.arena.NewMagazine()
@@ -382,7 +389,8 @@ func kept[T any](t *testing.T, set setup[T]) int {
 		live(slot, h, v)
 		require.True(t, m.Remove(h), "the value should be live")
 	}
-	return m.Kept()
+	require.Equal(t, want, m.Reach())
+	require.Equal(t, want > 0, m.Kept() > 0)
 }
 
 // resetting is a magazine, with its shard, of an arena whose next Reset calls use. The bag has n
