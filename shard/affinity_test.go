@@ -232,6 +232,28 @@ func TestMovesOfFixedArenasAllocateNothing(t *testing.T) {
 	require.Equal(t, buckets, arenas[1].Buckets())
 }
 
+// TestShardsHaveEqualParts of the buckets, which are no more than hints can tell apart. Where there may be one shard,
+// goroutines that meet make none.
+func TestShardsHaveEqualParts(t *testing.T) {
+	for _, c := range []struct{ shards, buckets int }{{1, 1}, {2, 8}, {3, 16}, {4, 16}, {64, 256}, {2000, 1 << 12}} {
+		r := newRig[uint64](t, setup[uint64]{slots: 1, shards: c.shards})
+		require.Equal(t, c.buckets, r.arena.Buckets(), "%d shards", c.shards)
+		parts := map[*shard.Shard]int{}
+		for i := range uint32(c.buckets) {
+			parts[r.arena.Local(i<<20)]++
+		}
+		require.Len(t, parts, c.shards)
+		for _, n := range parts {
+			require.InDelta(t, float64(c.buckets)/float64(c.shards), n, 1)
+		}
+		if c.shards == 1 {
+			r.shards[0].SetMisses(shard.Patience - 1)
+			r.shards[0].Met(0)
+			require.Equal(t, 1, r.arena.Buckets())
+		}
+	}
+}
+
 // TestFirstInsertionsMeetToo: goroutines meet also where no slot was ever in a freelist.
 func TestFirstInsertionsMeetToo(t *testing.T) {
 	r := newRig[uint64](t, setup[uint64]{slots: 64 * slots.Batch, most: 4})

@@ -101,6 +101,20 @@ func TestSmallBatchesAreJoined(t *testing.T) {
 	})
 }
 
+// TestBatchesAreJoinedUpToABound: both together have at most as many slots as an operation owns.
+func TestBatchesAreJoinedUpToABound(t *testing.T) {
+	for want, n := range []int{slots.Batch, slots.Batch + 1} {
+		r := newRig[uint64](t, setup[uint64]{slots: n})
+		s := r.shards[0]
+		hs := r.fill(t, s, n, number)
+		for _, part := range [][]uint64{hs[:slots.Batch/2], hs[slots.Batch/2:]} {
+			r.leave(t, s, part...)
+			s.Seal()
+		}
+		require.Equal(t, want+1, s.Batches())
+	}
+}
+
 // TestFullListJoinsBatches: with Preallocate the list of batches never grows. When it is full, batches are joined two
 // by two, also where a guard stands between two, which then delays both.
 func TestFullListJoinsBatches(t *testing.T) {
@@ -121,6 +135,7 @@ func TestFullListJoinsBatches(t *testing.T) {
 			most = max(most, s.Batches())
 		}
 		require.Less(t, s.Batches(), most, "they are joined")
+		require.False(t, s.KeepsTaken())
 		require.True(t, s.Ordered())
 		require.Equal(t, bytes, s.BacklogBytes())
 		early.Unpin()
@@ -151,6 +166,10 @@ func TestFullListStaysWhereItIsCut(t *testing.T) {
 			r.leave(t, s, hs[removed:removed+each]...)
 			s.Seal()
 		}
+		seals := s.Seals()
+		r.remove(t, s, hs[removed:removed+slots.SealEvery]...)
+		removed += slots.SealEvery
+		require.Equal(t, seals, s.Seals(), "a removal makes no room")
 		early.Unpin()
 		r.reclaimNow(s)
 		require.Equal(t, removed-each/2, s.Pending(), "what was removed under the other guard waits, and nothing else")

@@ -93,16 +93,22 @@ func TestCollectorSealsWhatItFinds(t *testing.T) {
 	}
 }
 
-// TestClearExpiredLeavesReplaysAlone: in an arena that replays it moves no slot, and begins no epoch.
-func TestClearExpiredLeavesReplaysAlone(t *testing.T) {
+// TestClearExpiredLeavesOthersAlone: in an arena that replays, or in which nothing waits, it moves no slot, and begins
+// no epoch.
+func TestClearExpiredLeavesOthersAlone(t *testing.T) {
 	const n = 100
-	r := newRig(t, setup[*int]{slots: n, zero: true, replays: true})
-	s := r.shards[0]
-	r.leave(t, s, r.fill(t, s, n, pointer)...)
-	before := r.arena.Domain.NextEpoch()
-	r.arena.ClearExpired()
-	require.Equal(t, before, r.arena.Domain.NextEpoch())
-	require.Equal(t, n, s.Pending())
+	for _, replays := range []bool{false, true} {
+		r := newRig(t, setup[*int]{slots: n, zero: true, replays: replays})
+		s, waiting := r.shards[0], 0
+		if hs := r.fill(t, s, n, pointer); replays {
+			r.leave(t, s, hs...)
+			waiting = n
+		}
+		before := r.arena.Domain.NextEpoch()
+		r.arena.ClearExpired()
+		require.Equal(t, before, r.arena.Domain.NextEpoch())
+		require.Equal(t, waiting, s.Pending())
+	}
 }
 
 // TestShortGuardsDelayNoReclaiming: two calls of ClearExpired reclaim what was removed before, although

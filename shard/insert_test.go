@@ -221,6 +221,74 @@ func TestInsertionTakesWhatWaitsInAnyShard(t *testing.T) {
 	}
 }
 
+// TestSearchesDecideNothing where they find a slot without all locks, wherever it is.
+func TestSearchesDecideNothing(t *testing.T) {
+	const total = 8
+	for name, prepare := range map[string]func(r *rig[uint64], mine, other *shard.Shard) (again func(h uint64)){
+		"few that wait": func(r *rig[uint64], mine, other *shard.Shard) func(uint64) {
+			hs := r.fill(t, mine, total, number)
+			r.leave(t, mine, hs[0])
+			return func(h uint64) { r.leave(t, mine, h) }
+		},
+		"few that wait in another shard": func(r *rig[uint64], mine, other *shard.Shard) func(uint64) {
+			hs := r.fill(t, mine, total, number)
+			r.leave(t, other, hs[0])
+			return func(h uint64) { r.leave(t, other, h) }
+		},
+		"another shard's freelist": func(r *rig[uint64], mine, other *shard.Shard) func(uint64) {
+			hs := r.fill(t, mine, total, number)
+			r.leave(t, other, hs[0])
+			r.reclaim(t, other)
+			return func(h uint64) { r.leave(t, other, h); r.reclaim(t, other) }
+		},
+		"another shard's range": func(r *rig[uint64], mine, other *shard.Shard) func(uint64) {
+			slot, h := other.Refill(total)
+			live(slot, h, 1)
+			return nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig[uint64](t, setup[uint64]{slots: total, shards: 2})
+			mine, n := r.shards[0], 4*shard.OthersFirst
+			again := prepare(r, mine, r.shards[1])
+			if again == nil {
+				n = total - 1
+			}
+			for range n {
+				slot, h, err := mine.Claim()
+				require.NoError(t, err)
+				if live(slot, h, 1); again != nil {
+					again(h)
+				}
+			}
+			require.Zero(t, r.arena.Decisions())
+		})
+	}
+}
+
+// TestPageComesBeforeOthersRange: while memory may grow, an insertion leaves another shard the rest of its range.
+func TestPageComesBeforeOthersRange(t *testing.T) {
+	r := newRig[uint64](t, setup[uint64]{slots: 64, memory: 8, shards: 2})
+	slot, h := r.shards[1].Refill(8)
+	live(slot, h, 1)
+	_, h, err := r.shards[0].Claim()
+	require.NoError(t, err)
+	require.EqualValues(t, 8, slots.Low(h))
+}
+
+// TestBatchThatWaitsComesBeforeNewMemory, and fewer slots do not: they would come back one by one.
+func TestBatchThatWaitsComesBeforeNewMemory(t *testing.T) {
+	const total = 2 * slots.Batch
+	for _, n := range []int{slots.Batch - 1, slots.Batch} {
+		r := newRig[uint64](t, setup[uint64]{slots: 1 << 12, memory: total, pages: slots.PagesOf(16, 0)})
+		s := r.shards[0]
+		r.leave(t, s, r.fill(t, s, total, number)[:n]...)
+		_, _, err := s.Claim()
+		require.NoError(t, err)
+		require.Equal(t, n == slots.Batch, r.arena.Table.Resident() == total, "%d wait", n)
+	}
+}
+
 // TestSearchesTakeOthersSlotsNowAndThen: in a full arena a search mostly reclaims the few slots that wait in its own shard,
 // and each eighth leaves them, and takes a vacant slot of another shard.
 func TestSearchesTakeOthersSlotsNowAndThen(t *testing.T) {

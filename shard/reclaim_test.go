@@ -599,6 +599,23 @@ func TestRoundThatScansMuchVisitsAsMuch(t *testing.T) {
 	require.Equal(t, n, s.Free())
 }
 
+// TestRoundSaysThatItLeavesSome of what no removal could seal, since another goroutine had the lock.
+func TestRoundSaysThatItLeavesSome(t *testing.T) {
+	const n = shard.ReclaimMost + 2
+	r := newRig(t, setup[*int]{slots: n, zero: true})
+	s := r.shards[0]
+	hs := r.fill(t, s, n, pointer)
+	s.Lock()
+	r.remove(t, s, hs...)
+	s.Unlock()
+	visits, more := s.Round(s)
+	require.Equal(t, shard.ReclaimMost, visits)
+	require.True(t, more)
+	_, more = s.Round(s)
+	require.False(t, more)
+	require.Equal(t, n, s.Free())
+}
+
 // TestQueuesReclaimForThemselves: what was removed in a queue goes to its end, for whichever shard it is reclaimed. Another
 // one's lists are not under the lock that is held.
 func TestQueuesReclaimForThemselves(t *testing.T) {

@@ -45,8 +45,11 @@ func TestBytesCountWhatHoldsTake(t *testing.T) {
 	n := int64(0)
 	for _, h := range hs {
 		m, j := r.arena.Table.Pages().Meta(slots.Low(h))
+		_, ok := r.arena.Hold(slots.Reborn(h))
+		require.False(t, ok)
+		require.Equal(t, before+n, r.arena.Count().Bytes, "a handle that is not live makes none")
 		k, ok := r.arena.Hold(h)
-		require.True(t, ok, "the value should be live")
+		require.True(t, ok)
 		if j == 0 {
 			n += 4 * int64(m.N)
 		}

@@ -1,9 +1,13 @@
 package shard_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"coatcheck/internal/check/testkit"
+	"coatcheck/shard"
 )
 
 // TestGoalsAreReachedWhileOthersRemove: a goal is reached after as many steps as what waited before
@@ -47,4 +51,16 @@ func TestGoalsAreReachedWhileOthersRemove(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestSynchronizeStopsAfterAsMuchAsACallReclaims, if its context is done: it looks twice. A Trim goes on.
+func TestSynchronizeStopsAfterAsMuchAsACallReclaims(t *testing.T) {
+	const n = 4 * shard.ReclaimMost
+	r := newRig(t, setup[uint64]{slots: n, reset: func(*uint64) {}})
+	s := r.shards[0]
+	r.leave(t, s, r.fill(t, s, n, number)...)
+	require.ErrorIs(t, r.arena.Synchronize(testkit.Done()), context.Canceled)
+	require.Equal(t, n-2*shard.ReclaimMost, s.Pending())
+	r.arena.Trim()
+	require.Zero(t, s.Pending())
 }
