@@ -246,18 +246,29 @@ func TestBagKeepsItsStamps(t *testing.T) {
 	require.Equal(t, slots.Low(hs[0]), slots.Low(h))
 }
 
-// TestMagazineKeepsNothingThatWaitsForAGuard: or each insertion would look at all guards.
-func TestMagazineKeepsNothingThatWaitsForAGuard(t *testing.T) {
-	r := newRig[uint64](t, setup[uint64]{slots: 200})
-	m, hs := r.arena.NewMagazine(), r.fill(t, r.shards[0], 80, number)
-	g := r.arena.Domain.Pin()
-	defer g.Unpin()
-	for _, h := range hs {
-		require.True(t, m.Remove(h), "the value should be live")
+// TestMagazineGivesAwayWhatWaitsForAGuard, if that is much and nothing else is ready: or each insertion would look at all
+// guards. It keeps less, and what waits behind slots that have passed.
+func TestMagazineGivesAwayWhatWaitsForAGuard(t *testing.T) {
+	const few = 60
+	for _, c := range []struct{ passed, waiting, given int }{{0, few, 0}, {0, few + 1, few + 1}, {15, few + 1, 0}} {
+		r := newRig[uint64](t, setup[uint64]{slots: 200, stampPerSlot: true})
+		m, hs := r.arena.NewMagazine(), r.fill(t, r.shards[0], 80, number)
+		remove := func(n int) epoch.Guard {
+			g := r.arena.Domain.Pin()
+			for _, h := range hs[:n] {
+				require.True(t, m.Remove(h), "the value should be live")
+			}
+			hs = hs[n:]
+			return g
+		}
+		early := remove(c.passed)
+		late := remove(c.waiting)
+		early.Unpin()
+		_, _, err := m.Claim()
+		require.NoError(t, err)
+		require.Equal(t, c.given, r.shards[0].Pending(), "%+v", c)
+		late.Unpin()
 	}
-	_, _, err := m.Claim()
-	require.NoError(t, err)
-	require.Equal(t, len(hs), r.shards[0].Pending())
 }
 
 // TestTrimShowsEachMagazineItsTable: an older one keeps the memory that Trim has given up, however long the magazine is idle.
@@ -376,14 +387,15 @@ func TestMagazineKeepsFew(t *testing.T) {
 	requireReach(t, 0, setup[uint64]{fifo: true})
 }
 
-// requireReach requires how many slots a magazine may keep if one value after the other is inserted and removed.
+// requireReach requires how many slots a magazine may keep if one value after the other is inserted and removed. However
+// many these are, it leaves other slots to others until it needs them.
 func requireReach[T any](t *testing.T, want int, set setup[T]) {
 	set.slots = 4 * shard.MaxReach
 	r := newRig(t, set)
 	m := r.arena.NewMagazine()
 	defer m.Close(shard.Caller)
 	var v T
-	for range 20_000 {
+	for range 5_000 {
 		slot, h, err := next(m)
 		require.NoError(t, err)
 		live(slot, h, v)
@@ -391,6 +403,22 @@ func requireReach[T any](t *testing.T, want int, set setup[T]) {
 	}
 	require.Equal(t, want, m.Reach())
 	require.Equal(t, want > 0, m.Kept() > 0)
+
+	s := r.shards[0]
+	hs := r.fill(t, s, 400, func(int) T { return v })
+	r.remove(t, s, hs...)
+	r.reclaim(t, s)
+	for range 300 {
+		before := 0
+		if !m.HasNext() {
+			before = s.Free()
+		}
+		slot, h, err := next(m)
+		require.NoError(t, err)
+		if live(slot, h, v); before > 0 {
+			require.LessOrEqual(t, before-s.Free(), slots.Batch)
+		}
+	}
 }
 
 // resetting is a magazine, with its shard, of an arena whose next Reset calls use. The bag has n
