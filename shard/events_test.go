@@ -52,3 +52,19 @@ func TestEachRemovalWakesACallThatWaits(t *testing.T) {
 		})
 	}
 }
+
+// TestResetWakesACallThatWaits since the slot was in the hands of another call, which called it.
+func TestResetWakesACallThatWaits(t *testing.T) {
+	began, gate := make(chan struct{}), make(chan struct{})
+	r := newRig(t, setup[uint64]{slots: 1, stampPerSlot: true, reset: func(*uint64) {
+		close(began)
+		<-gate
+	}})
+	r.remove(t, r.shards[0], r.fill(t, r.shards[0], 1, number)...)
+	go r.shards[0].Reclaim(nil)
+	testkit.Soon(t, began)
+	claimed := r.claimWait(t)
+	testkit.Until(t, func() bool { return r.arena.Decisions() == 2 && r.arena.WaitsAsleep() })
+	close(gate)
+	require.NoError(t, testkit.Soon(t, claimed))
+}

@@ -271,6 +271,24 @@ func TestMagazineGivesAwayWhatWaitsForAGuard(t *testing.T) {
 	}
 }
 
+// TestAllPartsThatHavePassedAreReady, of a bag in which each slot is one.
+func TestAllPartsThatHavePassedAreReady(t *testing.T) {
+	const n = 40
+	r := newRig[uint64](t, setup[uint64]{slots: n, stampPerSlot: true})
+	m := r.arena.NewMagazine()
+	for _, h := range r.fill(t, r.shards[0], n, number) {
+		require.True(t, m.Remove(h))
+		r.advance()
+	}
+	_, _, err := m.Claim()
+	require.NoError(t, err)
+	ready := 0
+	for ; m.HasNext(); ready++ {
+		m.Next()
+	}
+	require.Equal(t, n-1, ready)
+}
+
 // TestTrimShowsEachMagazineItsTable: an older one keeps the memory that Trim has given up, however long the magazine is idle.
 func TestTrimShowsEachMagazineItsTable(t *testing.T) {
 	r := newRig[uint64](t, setup[uint64]{slots: 64})
