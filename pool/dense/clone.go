@@ -65,9 +65,6 @@ func (s *Store[T]) cloneTo(c *Store[T], copyValue func(dst, src *T)) error {
 	}
 	l.waiting = slices.Clone((*s.waiting.Load())[:s.waits])
 	slices.Reverse(l.waiting)
-	for _, index := range l.waiting {
-		l.markPassedOver(index)
-	}
 	c.origin, c.origins, c.fresh, c.mirrors = s.origin, s.origins, s.fresh, s.mirrors
 	if c.options.Origin == 0 {
 		l.beginLine()
@@ -76,14 +73,6 @@ func (s *Store[T]) cloneTo(c *Store[T], copyValue func(dst, src *T)) error {
 	}
 	l.finish()
 	return nil
-}
-
-// markPassedOver gives a waiting slot that never had a value the generation that load gives it.
-func (l *loader[T]) markPassedOver(index uint32) {
-	if sl := &l.room.slots[index]; sl.generation.Load() == 0 {
-		sl.position = noPosition
-		sl.end(passedOver - 1)
-	}
 }
 
 // copySlots fills dst with slots: those of the array, and then those of the chunks.

@@ -165,6 +165,7 @@ func (s *Store[T]) load(r io.Reader, readValues func(io.Reader, *pool.Options[T]
 	case o != 0 && o|1 != s.origin:
 		return nil, fmt.Errorf("dense: Options.Origin is %d; the snapshot's generations begin at %d", o, s.origin)
 	}
+	l.endLoad()
 	if s.options.Origin == 0 {
 		l.beginLine()
 	}
@@ -266,9 +267,18 @@ func (l *loader[T]) load(i int, h pool.Handle[T]) error {
 	return nil
 }
 
-// passedOver reports whether a waiting slot never had a value, because CreateAt passed over it. Such a slot
-// has a generation until finish, so that load refuses a second handle with its index.
-func (l *loader[T]) passedOver(index uint32) bool { return l.room.slots[index].position == noPosition }
+// endLoad gives the slots of no handle, and those that CreateAt passed over, what they had in the original. Until
+// then the latter have a generation, so that load refuses a second handle with their index.
+func (l *loader[T]) endLoad() {
+	for i := range l.room.slots {
+		switch sl := &l.room.slots[i]; {
+		case sl.generation.Load() == 0: // the indexes that are left are those of exhausted slots
+			sl.end(handle.Last)
+		case sl.position == noPosition:
+			*sl = slot{}
+		}
+	}
+}
 
 // beginLine begins a line of handles: the slots that wait jump, and so do those to come.
 func (l *loader[T]) beginLine() {
@@ -279,8 +289,8 @@ func (l *loader[T]) beginLine() {
 	}
 	l.waiting = slices.DeleteFunc(l.waiting, func(index uint32) bool {
 		next := slots[index].generation.Load() + 1
-		if l.passedOver(index) {
-			next, slots[index].position = s.origins.Generation(index, s.fresh), 0
+		if next == 1 { // CreateAt passed over it
+			next = s.origins.Generation(index, s.fresh)
 		}
 		next = s.line.jump(next, handle.Last)
 		slots[index].end(next - 2)
@@ -293,22 +303,12 @@ func (l *loader[T]) beginLine() {
 	}
 }
 
-// finish gives the Store its slots, values and counts.
+// finish gives the Store its room, and what it counts.
 func (l *loader[T]) finish() {
-	s, slots := l.store, l.room.slots
-	for i := range slots {
-		if slots[i].generation.Load() == 0 { // the indexes that are left are those of exhausted slots
-			slots[i].end(handle.Last)
-		}
-	}
-	for _, index := range l.waiting {
-		if l.passedOver(index) {
-			slots[index] = slot{}
-		}
-	}
+	s := l.store
 	slices.Reverse(l.waiting)
 	s.wait(l.waiting)
-	s.alive, s.base, s.used = len(l.room.values), len(l.room.values), len(slots)
+	s.alive, s.base, s.used = len(l.room.values), len(l.room.values), len(l.room.slots)
 	s.exhausted = s.used - s.alive - s.waits
 	s.bound()
 	s.tail.Store(uint64(s.alive))
