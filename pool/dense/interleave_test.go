@@ -3,6 +3,8 @@
 package dense
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,7 +14,7 @@ import (
 
 // scenario is a phase: what happens before its threads begin, and the calls of each.
 //
-//	Create a; CreateFunc b; Fail; Kill a; Pointer b; State b; Pointer b+; Refresh
+//	Create a; CreateFunc b; Fail; Kill a; Pointer b; State b; Pointer b+; Refresh; Values b, and others in looks
 //
 // Fail is a CreateFunc whose init panics. b+ is the handle that b's slot has one life later. A name without a handle, because its
 // Create was refused or has not returned, is passed over. A Refresh that overlaps other
@@ -20,6 +22,7 @@ import (
 type scenario struct {
 	name           string
 	capacity, room int // room for that many values; chunks begin with two
+	unordered      bool
 	before         string
 	threads        []string
 }
@@ -52,19 +55,32 @@ var scenarios = []scenario{
 	// Refresh moves the last value to a position without a mark.
 	{name: "Refresh over a killer", before: "Create a; Create b; Create c; Refresh; Kill a",
 		threads: []string{"Kill c", "Refresh"}},
+	// It finds fewer values for its gaps than it has counted.
+	{name: "Refresh over a killer of what fills a gap", unordered: true, before: "Create a; Create b; Create c; Refresh; Kill a",
+		threads: []string{"Kill c", "Refresh"}},
 	{name: "Refresh over a killer of what it destroys", before: "Create a; Refresh; Kill a",
 		threads: []string{"Kill a", "Refresh"}},
 	{name: "Refresh over a creator that needs a chunk", room: 1, before: "Create a; Refresh; Kill a; Create b",
 		threads: []string{"Create c", "Refresh"}},
+	{name: "Refresh over a creator at the limit", capacity: 1, before: "Create a; Refresh",
+		threads: []string{"Create b", "Refresh"}},
+	// One claims too much, and takes that back after the Refresh.
+	{name: "Refresh over two creators at the limit", capacity: 2, before: "Create a; Refresh; Kill a",
+		threads: []string{"Create b", "Create c", "Refresh"}},
+	{name: "Refresh over a creator in place at the limit", capacity: 1, before: "Create a; Refresh",
+		threads: []string{"CreateFunc b", "Refresh"}},
+	{name: "Refresh over a value that is built in its place", before: "Create a; Refresh",
+		threads: []string{"CreateFunc b", "Refresh"}},
 	{name: "two Refreshes", before: "Create a; Create b; Create c; Refresh; Kill b; Create d",
 		threads: []string{"Refresh", "Refresh"}},
 }
 
-// setup makes a run. It counts the runs in which no overlap was noticed, and the others.
-func (s scenario) setup(noticed map[bool]int) interleave.Setup {
+// setup makes a run. It counts the runs in which no overlap was noticed, and those in which a call noticed it
+// at its beginning, and at its end.
+func (s scenario) setup(noticed map[string]int) interleave.Setup {
 	return func(r *interleave.Run) {
 		w := newWorld(r)
-		w.begin(Options[val]{Capacity: s.capacity}, s.room)
+		w.begin(Options[val]{Capacity: s.capacity, Unordered: s.unordered}, s.room)
 		w.do(nil, s.before)
 		for _, text := range s.threads {
 			w.refreshers += strings.Count(text, "Refresh")
@@ -72,7 +88,14 @@ func (s scenario) setup(noticed map[bool]int) interleave.Setup {
 			w.thread(func(t *interleave.Thread) { w.do(t, text) })
 		}
 		r.Finally(func() error {
-			noticed[w.noticed > 0]++
+			switch {
+			case w.late > 0:
+				noticed["late"]++
+			case w.noticed > 0:
+				noticed["at once"]++
+			default:
+				noticed["never"]++
+			}
 			return w.finally()
 		})
 	}
@@ -84,12 +107,17 @@ func (s scenario) setup(noticed map[bool]int) interleave.Setup {
 //
 // A failure prints the interleaving.
 func TestInterleave(t *testing.T) {
-	for _, s := range scenarios {
+	all := slices.Clone(scenarios)
+	for _, verb := range append(slices.Sorted(maps.Keys(looks)), "Kill", "Pointer", "State") {
+		all = append(all, scenario{name: "Refresh over one " + verb, before: "Create a; Create b; Create c; Refresh; Kill a",
+			threads: []string{verb + " b", "Refresh"}})
+	}
+	for _, s := range all {
 		t.Run(s.name, func(t *testing.T) {
-			noticed := map[bool]int{}
+			noticed := map[string]int{}
 			testkit.Explore(t, s.setup(noticed), false)
-			if strings.HasPrefix(s.name, "Refresh over") && len(noticed) != 2 {
-				t.Fatalf("runs in which an overlap was noticed, or not: %v; want both", noticed)
+			if strings.HasPrefix(s.name, "Refresh over") && len(noticed) != 3 {
+				t.Fatalf("runs in which an overlap was noticed: %v; want some late, at once, and never", noticed)
 			}
 		})
 	}
