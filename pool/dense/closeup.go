@@ -32,7 +32,7 @@ type closer[T any] struct {
 // many values were created and destroyed in the phase.
 func (s *Store[T]) closeUp(d *room[T], n int) (created, destroyed int) {
 	s.fold()
-	created = max(n-s.alive, 0) // less than 0 only after a call overlapped a Refresh
+	created = n - s.alive
 	if d.dead.empty() {
 		s.moved().joinAll(d.handles[:n], s.alive)
 		s.alive, s.base = n, n

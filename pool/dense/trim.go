@@ -44,7 +44,7 @@ func (s *Store[T]) Trim() int64 {
 		d = d.resized(taken, top, taken, top, &s.sizes)
 		s.room.Store(d)
 	}
-	return max(size-d.bytes(taken, top)-4*int64(len(waiting)), 0)
+	return size - d.bytes(taken, top) - 4*int64(len(waiting))
 }
 
 // top returns how many slots Trim keeps: up to the highest index of a slot that has a value or is
@@ -68,7 +68,7 @@ func (s *Store[T]) top(d *room[T], taken, used int) (top int) {
 		return top
 	}
 	for index := used - 1; index >= top; index-- {
-		if sl := d.slot(uint32(index)); sl != nil && sl.generation.Load() > handle.Last {
+		if d.slot(uint32(index)).generation.Load() == handle.Last+1 {
 			return index + 1
 		}
 	}

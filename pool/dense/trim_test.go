@@ -4,6 +4,7 @@ package dense_test
 
 import (
 	"runtime"
+	"strconv"
 	"testing"
 	"unsafe"
 
@@ -121,4 +122,17 @@ func TestTrimKeepsExhaustedSlots(t *testing.T) {
 	s.Trim()
 	require.NoError(t, dense.Check(s))
 	require.EqualValues(t, 10, create(t, s, 0).Index())
+
+	s = tiny(t, &dense.Options[int]{Origin: testkit.LastGeneration - 2})
+	hs := fill(t, s, 10)
+	for _, h := range append(hs[6:], hs[5], hs[5]+2<<32) { // 5 ends, and those above it wait
+		if h.Generation() == testkit.LastGeneration {
+			require.Equal(t, h, create(t, s, 0))
+		}
+		s.Kill(h)
+		s.Refresh()
+	}
+	s.Trim()
+	require.NoError(t, dense.Check(s))
+	require.Equal(t, "6@"+strconv.Itoa(testkit.LastGeneration), create(t, s, 0).String())
 }
