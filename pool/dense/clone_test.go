@@ -85,6 +85,8 @@ func TestCloneOfACopyKeepsItsLine(t *testing.T) {
 		third, err := second.Clone(&dense.Options[int]{Origin: origin}, nil)
 		require.NoError(t, err)
 		require.NoError(t, dense.Check(third))
+		third.Kill(create(t, third, 0)) // that values come and go beside them changes nothing
+		third.Refresh()
 		for _, h := range hs {
 			require.True(t, third.Kill(h))
 		}

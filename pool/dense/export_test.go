@@ -33,6 +33,19 @@ func Snapshot[T any](values []T, handles []uint64) []byte {
 // Overlap makes s look as if a Create and a Refresh were in it at once: more slots wait than there are.
 func Overlap[T any](s *Store[T]) { s.waits = len(*s.waiting.Load()) + 1 }
 
+// Exceed makes s, which is full, look as if a Create that is about to fail were in it.
+func Exceed[T any](s *Store[T]) { s.tail.Add(1) }
+
+// Chunks returns how many values fit into each chunk that s has.
+func Chunks[T any](s *Store[T]) (lengths []int) {
+	for k := range s.room.Load().valueChunks.list {
+		if c := s.room.Load().valueChunks.list[k].Load(); c != nil {
+			lengths = append(lengths, len(c.values))
+		}
+	}
+	return lengths
+}
+
 // Check returns what is wrong in a store that nothing else uses.
 func Check[T any](s *Store[T]) error {
 	d := s.room.Load()

@@ -128,6 +128,9 @@ func TestSnapshotRefusesWhatIsCorrupt(t *testing.T) {
 	for i := range b {
 		_, err := dense.ReadFrom[int](bytes.NewReader(b[:i]), nil)
 		require.ErrorIs(t, err, pool.ErrCorrupt, "the first %d bytes", i)
+		if i == 0 || i == len(b)-1 {
+			require.EqualError(t, err, "dense: ReadFrom: "+pool.ErrCorrupt.Error()+": unexpected EOF; Store[int]")
+		}
 		bad := bytes.Clone(b)
 		bad[i] ^= 1 << (i % 8)
 		_, err = dense.ReadFrom[int](bytes.NewReader(bad), nil)
@@ -204,6 +207,26 @@ func TestSnapshotRefusesNewSlotsBeforeTheFirst(t *testing.T) {
 		_, err := dense.ReadFrom[int](bytes.NewReader(dense.Snapshot([]int{7}, []uint64{first[0], first[1], 1 << 32})), nil)
 		require.ErrorIs(t, err, pool.ErrCorrupt)
 	}
+}
+
+// TestSnapshotsThatDoNotSayWhoChoseTheSlots: generations before Origin show that CreateAt has. The copy's Trim
+// keeps these slots, and so their handles stay refused.
+func TestSnapshotsThatDoNotSayWhoChoseTheSlots(t *testing.T) {
+	const origin, had = 101 << 32, 99 << 32
+	for _, b := range [][]byte{
+		dense.Snapshot([]int{7}, []uint64{origin, 1 << 32, had}),
+		dense.Snapshot([]int{}, []uint64{origin, 1 << 32, had + 2<<32}), // what a slot that waits will issue
+	} {
+		s, err := dense.ReadFrom(bytes.NewReader(b), &dense.Options[int]{Origin: 101})
+		require.NoError(t, err)
+		s.Clear()
+		s.Trim()
+		require.NoError(t, dense.Check(s))
+		require.ErrorIs(t, s.CreateAt(had, 0), dense.ErrStale)
+	}
+	s, err := dense.ReadFrom(bytes.NewReader(dense.Snapshot([]int{}, []uint64{1 << 32, 1 << 32, 2 << 32})), &dense.Options[int]{Origin: 1})
+	require.NoError(t, err)
+	require.NoError(t, dense.Check(s), "only CreateAt passes over a slot")
 }
 
 // TestDrawnHandlesMakeAStoreOrAnError: whatever handles a snapshot has, with the right checksums, a Store

@@ -37,6 +37,15 @@ func TestBadOptionsAreErrors(t *testing.T) {
 	require.NoError(t, err)
 }
 
+// TestStoresBeginApart: without Origin, no store accepts another's handles, and no two slots begin alike.
+func TestStoresBeginApart(t *testing.T) {
+	s, other := dense.Must[int](nil), dense.Must[int](&dense.Options[int]{})
+	hs := fill(t, s, 2)
+	require.NotEqual(t, hs[0].Generation(), hs[1].Generation())
+	fill(t, other, 2)
+	require.False(t, other.Alive(hs[0]), "but for one in 2^30")
+}
+
 // TestSteadyStateAllocatesNothing: phases like the one before need no memory.
 func TestSteadyStateAllocatesNothing(t *testing.T) {
 	if testkit.Race {
@@ -201,6 +210,15 @@ func TestStatsCountValues(t *testing.T) {
 	require.Equal(t, s.Trim(), before)
 	require.Zero(t, s.Stats().Bytes)
 
+	for range s.Cap() {
+		create(t, s, 0)
+	}
+	dense.Exceed(s)
+	st = s.Stats()
+	require.Equal(t, []int{1000, 0, 1000}, []int{st.Live, st.Free, st.Allocated})
+	require.Contains(t, s.String(), ": 1000 values, ")
+	s = tiny(t, &dense.Options[int]{Capacity: 1000})
+
 	var over atomic.Bool
 	testkit.Together(2, func(g int) {
 		if g == 1 {
@@ -234,10 +252,11 @@ func TestStatsCountBytes(t *testing.T) {
 	require.EqualValues(t, n*int(unsafe.Sizeof(value{})+16)+8*marks, s.Stats().Bytes)
 }
 
-// TestGrowRefusesNegativeNumbers, and does nothing for 0.
-func TestGrowRefusesNegativeNumbers(t *testing.T) {
+// TestBadArgumentsPanic, and Grow does nothing for 0.
+func TestBadArgumentsPanic(t *testing.T) {
 	s := dense.Must[int](nil)
 	testkit.RequirePanicText(t, func() { s.Grow(-1) }, "dense: Grow by a negative number")
+	testkit.RequirePanicText(t, func() { s.OnMove(nil) }, "dense: OnMove of a nil function")
 	s.Grow(0)
 	require.Zero(t, s.Allocated())
 }
@@ -253,6 +272,32 @@ func TestLargeStoresGrowByHalf(t *testing.T) {
 		s.Refresh()
 		require.Equal(t, want, s.Allocated(), "after one more than %d values", n)
 	}
+}
+
+// TestChunksDouble: the first takes about 4 KiB, and at most 1,024 values, or an eighth of the array if that is more.
+// The last ends with the Capacity.
+func TestChunksDouble(t *testing.T) {
+	requireChunks[struct{}](t, 0, 1025, 0, 1024, 2048)
+	requireChunks[[3]byte](t, 0, 1, 0, 1024)
+	requireChunks[[8]byte](t, 0, 513, 0, 512, 1024)
+	requireChunks[[24]byte](t, 0, 1, 0, 128)
+	requireChunks[[4096]byte](t, 0, 4, 0, 1, 2, 4)
+	requireChunks[[5000]byte](t, 0, 1, 0, 1)
+	requireChunks[[8]byte](t, 4096, 1, 0, 512)
+	requireChunks[[8]byte](t, 8192, 1025, 0, 1024, 2048)
+	requireChunks[[8]byte](t, 20_000, 1, 0, 2048)
+	requireChunks[[8]byte](t, 0, 600, 700, 512, 188)
+}
+
+// requireChunks requires these chunks in a store with an array of n values, and more of them.
+func requireChunks[T any](t *testing.T, n, more, capacity int, want ...int) {
+	t.Helper()
+	s := dense.Must(&dense.Options[T]{Capacity: capacity})
+	s.Grow(n)
+	for range n + more {
+		create(t, s, *new(T))
+	}
+	require.Equal(t, want, dense.Chunks(s))
 }
 
 // TestPanickingInitLeavesNoValue: a position whose init panicked is taken out by the next Refresh, among

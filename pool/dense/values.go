@@ -75,8 +75,11 @@ func (s *Store[T]) String() string {
 	if d == nil {
 		return fmt.Sprintf("%T: a zero Store", s)
 	}
-	return fmt.Sprintf("%T: %d values, memory for %d", s, s.tail.Load(), len(d.values))
+	return fmt.Sprintf("%T: %d values, memory for %d", s, s.count(), len(d.values))
 }
+
+// count returns how many values there are, for calls that come at any time: it reads no limit below the Capacity.
+func (s *Store[T]) count() int { return int(min(s.tail.Load(), uint64(s.capacity))) }
 
 // Stats returns the store's figures in the form of a pool's, for package poolhttp. Live is how many
 // values there are, those included that Refresh will destroy, and Allocated is how many there is
@@ -87,7 +90,7 @@ func (s *Store[T]) Stats() pool.Stats {
 	if d == nil {
 		s.phase.refuse("Stats")
 	}
-	n := int(min(s.tail.Load(), uint64(s.capacity))) // a limit below that is not to be read here
+	n := s.count()
 	allocated := max(n, len(d.values))
 	return pool.Stats{
 		Live: n, Free: allocated - n, Allocated: allocated, Capacity: s.capacity,
