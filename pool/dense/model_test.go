@@ -128,6 +128,9 @@ func (mc *machine) onMove(h handle, from, to int) {
 	if to >= 0 && to < mc.s.Len() && mc.s.Handles()[to] != h {
 		mc.fatalf("OnMove(%v, %d, %d), but there is %v", h, from, to, mc.s.Handles()[to])
 	}
+	if dead := mc.s.State(h) == dense.Dead; to != dense.None && dead != mc.items[i].dead {
+		mc.fatalf("OnMove(%v, %d, %d) finds it dead: %v", h, from, to, dead)
+	}
 	if to == dense.None {
 		if mc.beside[from] != mc.items[i].id {
 			mc.fatalf("OnMove(%v, %d, %d) comes late: there is %d", h, from, to, mc.beside[from])
@@ -547,7 +550,7 @@ func (mc *machine) slices() {
 	if n != mc.joined {
 		mc.fatalf("All yields %d of %d", n, mc.joined)
 	}
-	if st := s.Stats(); s.Cap() != mc.limit() || st.Capacity != mc.limit() || st.Live != len(mc.items) || st.Live+st.Free != st.Allocated || st.Allocated < s.Allocated() {
+	if st := s.Stats(); s.Cap() != mc.limit() || st.Capacity != mc.limit() || st.Live != len(mc.items) || st.Live+st.Free != st.Allocated || st.Allocated < s.Allocated() || s.Allocated() > mc.limit() {
 		mc.fatalf("Cap is %d, want %d; %+v", s.Cap(), mc.limit(), st)
 	}
 	if err := dense.Check(s); err != nil {

@@ -33,7 +33,7 @@ func TestBadOptionsAreErrors(t *testing.T) {
 		_, err := dense.New(&dense.Options[int]{Capacity: c + 1})
 		require.ErrorContains(t, err, "the limit is")
 	}
-	_, err := dense.New(&dense.Options[int]{Origin: testkit.LastGeneration})
+	_, err := dense.New(&dense.Options[int]{Origin: testkit.LastGeneration, Capacity: pool.MaxCapacity})
 	require.NoError(t, err)
 }
 
@@ -244,12 +244,20 @@ func TestStatsCountValues(t *testing.T) {
 // TestStatsCountBytes: of values, handles, slots, and of the two levels of marks.
 func TestStatsCountBytes(t *testing.T) {
 	type value [3]uint64
-	s := dense.Must[value](nil)
-	s.Grow(3<<12 + 1)
-	n := s.Allocated()
-	marks := (n + 63) / 64
-	marks += (marks + 63) / 64
-	require.EqualValues(t, n*int(unsafe.Sizeof(value{})+16)+8*marks, s.Stats().Bytes)
+	for _, n := range []int{3 << 12, 3<<12 + 1} {
+		s := dense.Must[value](nil)
+		s.Grow(n)
+		require.Equal(t, n, s.Allocated())
+		marks := (n + 63) / 64
+		marks += (marks + 63) / 64
+		want := n*int(unsafe.Sizeof(value{})+16) + 8*marks
+		require.EqualValues(t, want, s.Stats().Bytes)
+		for range n {
+			create(t, s, value{})
+		}
+		s.Refresh()
+		require.EqualValues(t, want, s.Stats().Bytes, "a store that is just full")
+	}
 }
 
 // TestBadArgumentsPanic, and Grow does nothing for 0.

@@ -102,6 +102,9 @@ func TestTrimInAPhase(t *testing.T) {
 	s.Trim()
 	require.NoError(t, dense.Check(s))
 	require.Equal(t, "[1@1 3@1 5@1 6@1 7@1 8@1 4@3]", text(s))
+	first := &s.Values()[0]
+	require.Zero(t, s.Trim())
+	require.Same(t, first, &s.Values()[0], "nothing is to be freed")
 	for _, want := range []string{"0@3", "2@3", "9@5", "10@5"} {
 		require.Equal(t, want, create(t, s, 0).String())
 	}
@@ -110,8 +113,10 @@ func TestTrimInAPhase(t *testing.T) {
 // TestTrimKeepsExhaustedSlots: their indexes are not issued again.
 func TestTrimKeepsExhaustedSlots(t *testing.T) {
 	s := tiny(t, &dense.Options[int]{Origin: testkit.LastGeneration})
+	s.Grow(10)
 	fill(t, s, 10)
 	s.Clear()
+	require.Zero(t, s.Allocated(), "there is memory for values, and not for slots")
 	assert.Positive(t, s.Trim())
 	require.NoError(t, dense.Check(s))
 	require.EqualValues(t, 10, create(t, s, 0).Index())
