@@ -60,13 +60,24 @@ func TestTrimOfMaps(t *testing.T) {
 	require.Equal(t, mapBytes[int](1000), x.trim())
 	require.Nil(t, x.rows)
 
-	x, keys = rowsOf(1000)
+	x, keys = rowsOf(897) // one less would be half as many bytes
 	for _, k := range keys[10:] {
 		x.drop(k)
 	}
-	require.Equal(t, mapBytes[int](1000)-mapBytes[int](10), x.trim())
+	require.Equal(t, mapBytes[int](897)-mapBytes[int](10), x.trim())
 	require.Zero(t, x.trim())
 	require.Len(t, x.rows, 10)
+
+	for _, end := range []func(x *hashed[int]){
+		func(x *hashed[int]) { x.clear([]int{1}) },
+		func(x *hashed[int]) { x.drop(1) },
+	} {
+		x = &hashed[int]{}
+		x.reserve(1000)
+		x.claim(1, 0, nil)
+		end(x)
+		require.Equal(t, mapBytes[int](1250), x.trim())
+	}
 }
 
 // TestReserveRemakesMapsSeldom: not where there is room, and where a table grows by one again and again, not each time.
