@@ -3,6 +3,7 @@
 package table
 
 import (
+	"math"
 	"math/bits"
 	"reflect"
 	"testing"
@@ -14,7 +15,8 @@ import (
 
 // TestMapBytesAreWhatMapsTake: the estimate is near what the runtime allocates for a map that is made for its keys.
 func TestMapBytesAreWhatMapsTake(t *testing.T) {
-	for _, n := range []int{0, 1, 8, 9, 14, 15, 56, 57, 500, 1000, 5000, 100_000} {
+	require.Zero(t, mapBytes[int](0))
+	for _, n := range []int{1, 8, 9, 14, 15, 56, 57, 500, 1000, 5000, 100_000} {
 		requireMapBytes(t, n, 0, func(i int) int { return i })
 		requireMapBytes(t, min(n, 5000), 0, func(i int) [16]int64 { return [16]int64{int64(i)} })
 		requireMapBytes(t, min(n, 5000), 8*18, func(i int) [17]int64 { return [17]int64{int64(i)} }) // elsewhere
@@ -24,20 +26,23 @@ func TestMapBytesAreWhatMapsTake(t *testing.T) {
 // requireMapBytes requires that of a map of n keys, besides so many bytes for each.
 func requireMapBytes[K comparable](t *testing.T, n, beside int, key func(i int) K) {
 	t.Helper()
-	x := &hashed[K]{}
-	got := float64(testkit.Allocated(func() {
-		x.remake(n)
-		for i := range n {
-			x.claim(key(i), Index(i), nil)
-		}
-	})) - float64(n*beside)
+	got := math.Inf(1)
+	for range 5 { // others allocate beside a test
+		x := &hashed[K]{}
+		got = min(got, float64(testkit.Allocated(func() {
+			x.remake(n)
+			for i := range n {
+				x.claim(key(i), Index(i), nil)
+			}
+		}))-float64(n*beside))
+	}
 	// The runtime rounds sizes up, by some fifth where they are small.
-	low, high := 0.8, 1.0
+	low, high := 0.8, 1.1
 	if n >= 500 && bits.UintSize == 64 {
 		low, high = 0.92, 0.99
 	}
 	want := float64(mapBytes[K](n))
-	require.True(t, low*got <= want && want <= high*got, "%T of %d: %.0f bytes, and %.0f counted", x.rows, n, got, want)
+	require.True(t, low*got <= want && want <= high*got, "%T of %d: %.0f bytes, and %.0f counted", map[K]Index{}, n, got, want)
 }
 
 // rowsOf returns a map that has grown to the keys below n, and these.
