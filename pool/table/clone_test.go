@@ -93,6 +93,17 @@ func TestCloneWhoseFunctionChangesTheOriginal(t *testing.T) {
 	})
 }
 
+// TestCloneTakesTheRoomOfItsRecords: the map is made at once, and an empty clone has none.
+func TestCloneTakesTheRoomOfItsRecords(t *testing.T) {
+	each(t, func(t *testing.T, l table.Layout) {
+		const n = 20_000
+		tb, grown := pairs(t, l, n), of[int, pair](l)
+		want := testkit.Allocated(func() { grown.Grow(n) })
+		require.InEpsilon(t, want, testkit.Allocated(func() { tb.Clone(nil) }), 0.1)
+		require.Zero(t, of[int, pair](l).Clone(nil).Trim())
+	})
+}
+
 // TestClonesOfEachFrameAllocateNothing: a table that is kept needs no memory for the next frame.
 func TestClonesOfEachFrameAllocateNothing(t *testing.T) {
 	type record struct {

@@ -125,6 +125,9 @@ func newMachine[K comparable](t testing.TB, m model[K], key, fresh func() K, cho
 				if got, ok := s.KeyAt(from); !ok || got == k || s.Lookup(got) != from || s.Lookup(k) != to {
 					t.Fatalf("%v: OnMove(%v, %d, %d), but there is %v, %v", l, k, from, to, got, ok)
 				}
+				if r, _ := s.GetAt(from); r.ID != mc.m.ids[from] {
+					t.Fatalf("%v: OnMove(%v, %d, %d), but there is record %d, want %d", l, k, from, to, r.ID, mc.m.ids[from])
+				}
 				mc.done["replaced"]++
 				return
 			}
