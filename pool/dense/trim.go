@@ -68,7 +68,7 @@ func (s *Store[T]) top(d *room[T], taken, used int) (top int) {
 		return top
 	}
 	for index := used - 1; index >= top; index-- {
-		if d.slot(uint32(index)).generation.Load() == handle.Last+1 {
+		if sl := d.slot(uint32(index)); sl != nil && sl.generation.Load() == handle.Last+1 { // nil: a call overlapped a Refresh
 			return index + 1
 		}
 	}
