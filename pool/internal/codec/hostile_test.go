@@ -8,6 +8,7 @@ import (
 	"errors"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -228,6 +229,23 @@ func TestLongValuesAreRefusedAtTheLimit(t *testing.T) {
 	refusedAt(t, map[string]uint32{"a": 2, "b": 4, "c": 6, "d": 8, "e": 10}, part-len("8"))
 	_, err := encode(make([]struct{}, codec.MaxValue+1)) // its length would be read as another
 	require.ErrorContains(t, err, "its encoding is longer than")
+}
+
+// endless encodes itself in a byte more than a value may have.
+type endless struct{}
+
+func (*endless) MarshalBinary() ([]byte, error) { return nil, nil }
+func (*endless) UnmarshalBinary([]byte) error   { return nil }
+func (*endless) AppendBinary(b []byte) ([]byte, error) {
+	return make([]byte, len(b)+codec.MaxValue+1), nil // memory that nobody touches
+}
+
+func TestLongOwnEncodingsAreRefused(t *testing.T) {
+	if strconv.IntSize == 32 {
+		t.Skip("there may be no room for so many addresses")
+	}
+	_, err := encode(endless{})
+	require.ErrorContains(t, err, "its encoding is longer than 1073741823 bytes")
 }
 
 // refusedAt requires that v is not refused from a limit on that is so far above the length of its encoding.

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/bits"
 	"reflect"
+	"slices"
 	"strconv"
 	"testing"
 	"unsafe"
@@ -167,6 +168,27 @@ func TestHandlesOfSlotsThatBeginApartAreShort(t *testing.T) {
 		}
 		require.LessOrEqual(t, long, 10)
 	}
+}
+
+// TestHandlesHalfwayAreReadAsEver: a generation lies as far from the first one as from its counterpart. If it is the
+// lesser of the two, the next handle is written as one of slots that begin alike. Another answer could be read back
+// too, but files have this one.
+func TestHandlesHalfwayAreReadAsEver(t *testing.T) {
+	const first = 1_000_000_001
+	lengths := map[bool][]int{}
+	for i := uint32(2); i < 50; i += 2 { // half of the difference is even, as between live handles
+		w, _, err := codec.Of(reflect.TypeFor[handle]())
+		require.NoError(t, err)
+		half := int32(slots.Counterpart(i, 0, first)-first) / 2
+		var out []byte
+		for _, h := range []handle{handleOf(0, first), handleOf(i, first+uint32(half)), handleOf(60, first)} {
+			out, err = w.Append(out[:0], unsafe.Pointer(&h))
+			require.NoError(t, err)
+		}
+		lengths[half < 0] = append(lengths[half < 0], len(out))
+	}
+	require.Equal(t, []int{3}, slices.Compact(lengths[true]), "its own length, the index, and no distance")
+	require.Equal(t, []int{6}, slices.Compact(lengths[false]))
 }
 
 // TestZeroHandleIsAByte: whatever the others are relative to, of which it is none.
