@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -126,6 +127,38 @@ func TestStartWaitWaits(t *testing.T) {
 			}
 		})
 	}
+}
+
+// watched is a context that counts what waits for its end.
+type watched struct {
+	context.Context
+	waits atomic.Int64
+}
+
+func (*watched) Value(any) any { return nil } // or package context would not ask AfterFunc
+
+func (w *watched) AfterFunc(f func()) func() bool {
+	w.waits.Add(1)
+	stop := context.AfterFunc(w.Context, f)
+	return func() bool { w.waits.Add(-1); return stop() }
+}
+
+// TestStartWaitThatSleptLeavesNothing, in the Calls or in its context, which may live on for long.
+func TestStartWaitThatSleptLeavesNothing(t *testing.T) {
+	ctx := &watched{Context: t.Context()}
+	calls := pending.Must[int](&pending.Options{Capacity: 1})
+	first, err := calls.Start()
+	require.NoError(t, err)
+	done := make(chan error)
+	go func() {
+		_, err := calls.StartWait(ctx)
+		done <- err
+	}()
+	testkit.Until(t, func() bool { return pending.Sleepers(calls) == 1 && ctx.waits.Load() == 1 })
+	first.Cancel()
+	require.NoError(t, testkit.Soon(t, done))
+	require.Zero(t, pending.Sleepers(calls))
+	require.Zero(t, ctx.waits.Load())
 }
 
 // TestAnswerStaysWithItsCall: an answer for which nobody waits yet reaches no other call, and is not
