@@ -36,6 +36,7 @@ func TestJSONHasStats(t *testing.T) {
 	for want := range 3 {
 		w := ask("GET", "/pools.json")
 		require.Equal(t, "no-store", w.Header().Get("Cache-Control"))
+		require.Contains(t, w.Body.String(), "\n\t\t\"Live\": ", "people read it too")
 		var pools map[string]map[string]any
 		require.NoError(t, json.Unmarshal(w.Body.Bytes(), &pools))
 		got := pools["floats"]
@@ -70,6 +71,32 @@ func TestPageShowsAPool(t *testing.T) {
 	_, text, _ = strings.Cut(ask("GET", "/").Body.String(), `<section id="pool-unbounded"`)
 	require.Contains(t, text, "<strong>0</strong> live</p>")
 	runtime.KeepAlive(unbounded)
+}
+
+// slow is a Source whose figures take a millisecond.
+type slow struct{ bytes int64 }
+
+func (s *slow) Stats() pool.Stats {
+	time.Sleep(time.Millisecond)
+	return pool.Stats{Bytes: s.bytes}
+}
+
+// TestPageTellsItsCosts: the memory of all pools, and how long it took to ask them.
+func TestPageTellsItsCosts(t *testing.T) {
+	large, larger := &slow{1 << 50}, &slow{7 << 50}
+	poolhttp.RegisterSource("large", large)
+	poolhttp.RegisterSource("larger", larger)
+	defer poolhttp.Unregister("large")
+	defer poolhttp.Unregister("larger")
+	shown := regexp.MustCompile(`(?s)pools, ([^<]*)</p>.*Collecting the figures took (\S*s)\.`).FindStringSubmatch(ask("GET", "/").Body.String())
+	require.NotNil(t, shown)
+	require.Equal(t, "8.0 PiB", shown[1])
+	took, err := time.ParseDuration(shown[2])
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, took, 2*time.Millisecond)
+	require.Zero(t, took%time.Microsecond, took)
+	runtime.KeepAlive(large)
+	runtime.KeepAlive(larger)
 }
 
 // TestSmallPagesAreNotAskedForOften: a page that costs little is asked for every two seconds.

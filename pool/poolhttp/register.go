@@ -104,9 +104,7 @@ func Unregister(name string) {
 // remove is Unregister with the lock held.
 func remove(name string) {
 	if e := registry.entries[name]; e != nil {
-		p := e.pool()
 		e.cleanup.Stop() // or it would stay as long as the pool
-		runtime.KeepAlive(p)
 		delete(registry.entries, name)
 	}
 }

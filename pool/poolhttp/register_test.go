@@ -115,6 +115,7 @@ func TestStacksAreShownIfAskedFor(t *testing.T) {
 	p := pool.Must(&pool.Options[int]{TraceGuards: 1})
 	poolhttp.Register("traced", p)
 	defer poolhttp.Unregister("traced")
+	poolhttp.Register("traced, and idle", pool.Must[int](nil))
 	g := p.Pin()
 	defer g.Unpin()
 	shown := func() (in []bool) {
@@ -122,6 +123,7 @@ func TestStacksAreShownIfAskedFor(t *testing.T) {
 			w := httptest.NewRecorder()
 			poolhttp.Handler().ServeHTTP(w, httptest.NewRequest("GET", path, nil))
 			in = append(in, strings.Contains(w.Body.String(), "TestStacksAreShownIfAskedFor"))
+			require.Equal(t, path == "/" && !in[0], strings.Contains(w.Body.String(), "a pool also shows which calls"))
 		}
 		return in
 	}
