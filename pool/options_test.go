@@ -4,6 +4,7 @@ package pool_test
 
 import (
 	"math"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -53,6 +54,17 @@ func TestPreallocateBeyondAllAddressesIsRefused(t *testing.T) {
 	n := min(uint64(pool.MaxCapacity), 1<<31)
 	_, err := pool.New(&pool.Options[bulky]{Capacity: int(n), Preallocate: true})
 	require.ErrorContains(t, err, "Preallocate")
+}
+
+// With Preallocate, New makes all shards, as if they were asked for: a pool that makes one where goroutines meet
+// would allocate there.
+func TestPreallocateMakesAllShards(t *testing.T) {
+	bytes := func(shards int) int64 {
+		p := pool.Must(&pool.Options[int]{Capacity: 1000, Preallocate: true, Shards: shards})
+		return p.Stats().Bytes
+	}
+	require.Equal(t, bytes(min(4*runtime.GOMAXPROCS(0), 1000/2)), bytes(0))
+	require.Greater(t, bytes(0), bytes(1), "Bytes should tell shards")
 }
 
 // An Origin that is not set is drawn below 2^31, so that half of the generations are left. So
