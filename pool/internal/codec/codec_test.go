@@ -191,6 +191,22 @@ func TestKeysAreFoundInTheCopy(t *testing.T) {
 	require.Len(t, got, 2)
 }
 
+// TestPlainKeysAreNotReadBack: nothing can be lost of numbers and strings, and no key costs an allocation.
+func TestPlainKeysAreNotReadBack(t *testing.T) {
+	cheapKeys(t, func(i int) uint32 { return uint32(i) })
+	cheapKeys(t, func(i int) [2]uint8 { return [2]uint8{uint8(i), uint8(i >> 8)} })
+	cheapKeys(t, func(i int) string { return fmt.Sprint(i) })
+}
+
+func cheapKeys[K comparable](t *testing.T, key func(i int) K) {
+	t.Helper()
+	m := map[K]bool{}
+	for i := range 1000 {
+		m[key(i)] = true
+	}
+	require.Less(t, testing.AllocsPerRun(1, func() { _, _ = encode(m) }), 500.0, "%T", m)
+}
+
 func lostKey[K comparable, V any](t *testing.T, m map[K]V) {
 	t.Helper()
 	_, err := encode(m)
