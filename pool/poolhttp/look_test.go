@@ -1,0 +1,35 @@
+package poolhttp
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"coatcheck/internal/check/testkit"
+	"coatcheck/pool"
+)
+
+// asked is a Source that tells when it is asked.
+type asked chan bool
+
+func (a asked) Stats() pool.Stats {
+	close(a)
+	return pool.Stats{}
+}
+
+// TestLooksTakeTurns: two that look at one pool at once add their samples one after the other.
+func TestLooksTakeTurns(t *testing.T) {
+	var e entry
+	a, looked := make(asked), make(chan history, 1)
+	e.mu.Lock()
+	go func() {
+		_, h := e.look(a)
+		looked <- h
+	}()
+	testkit.Soon(t, a)
+	time.Sleep(time.Millisecond) // a look that took no turn would be over
+	e.samples = history{sampled(time.Now().Add(-2*apart), pool.Stats{})}
+	e.mu.Unlock()
+	require.Len(t, testkit.Soon(t, looked), 2)
+}
