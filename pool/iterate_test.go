@@ -83,6 +83,15 @@ func TestEachRunsInParallel(t *testing.T) {
 	}
 }
 
+// However many workers a caller allows, a small pool needs a few.
+func TestEachTakesNoMoreWorkersThanSlots(t *testing.T) {
+	p := tiny[int](t, nil)
+	testkit.Fill(t, p, 4, testkit.Number)
+	require.Less(t, testkit.Allocated(func() {
+		require.NoError(t, p.Each(t.Context(), 1<<16, func(pool.Handle[int], *int) error { return nil }))
+	}), uint64(1<<20))
+}
+
 // A few values run at once, as many as there are workers: those of a small pool, and those that lie
 // side by side in a large one.
 func TestEachSpreadsFewValues(t *testing.T) {

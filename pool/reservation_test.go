@@ -97,6 +97,13 @@ func TestBlockIsDroppedAsOne(t *testing.T) {
 	}
 	require.Equal(t, settled, p.Clear())
 	testkit.RequireReclaimed(t, p)
+	w := p.Worker()
+	_, err := w.Insert(stamp{})
+	require.NoError(t, err)
+	st := p.Stats()
+	require.Positive(t, st.Cached)
+	require.Zero(t, st.Reserved, "what a Worker keeps does not count as reserved")
+	w.Close()
 }
 
 // A settled Reservation that is kept, and its neighbours, keep no page that Trim
