@@ -285,7 +285,7 @@ func (t *Table) GrowAhead(changes uint32, slack int) bool {
 	if t.changes.Load() != changes {
 		return true
 	}
-	return t.roomAhead(slack) && t.growLocked()
+	return t.growLocked() // as the table has not changed, there is room still
 }
 
 // roomAhead reports whether a page more leaves at most so many slots beyond those that were needed. A page
