@@ -139,3 +139,20 @@ func TestCopyHasTheOrderOfItsOriginal(t *testing.T) {
 		}
 	}
 }
+
+// TestListThatChangesHasNoOrder: where a slot of a list turns out to be live, an insertion has taken it meanwhile.
+func TestListThatChangesHasNoOrder(t *testing.T) {
+	r := newRig[uint64](t, setup[uint64]{slots: 8, replays: true})
+	s := r.shards[0]
+	r.remove(t, s, r.fill(t, s, 8, number)...)
+	r.reclaim(t, s)
+	order, listed := s.Order()
+	require.Equal(t, 8, listed)
+	require.NotNil(t, r.arena.Order())
+	for _, i := range order {
+		before := r.word(i)
+		r.arena.Slot(i).Publish(slots.Pack(slots.Generation(before)+1, i))
+		require.Nil(t, r.arena.Order(), "slot %d", i)
+		r.arena.Slot(i).Publish(before)
+	}
+}

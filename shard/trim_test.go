@@ -232,29 +232,42 @@ func TestTrimLeavesOldPages(t *testing.T) {
 	}
 }
 
-// TestTrimBehindAPageWithValues: pages that were never handed out go too, where the slots before them are in a
-// page with a value. What is left of that page stays, and each slot is handed out once.
+// TestTrimBehindAPageWithValues: pages that were never used go too, whether they were handed out or not, where the slots before
+// them are in a page with a value. What is left of that page stays, and of a range as it is. Each slot is handed out once.
 func TestTrimBehindAPageWithValues(t *testing.T) {
 	const total = 64
 	for _, fifo := range []bool{false, true} {
-		for used := range 12 {
-			r := newRig[uint64](t, setup[uint64]{slots: total, fifo: fifo})
-			s := r.shards[0]
-			seen := map[uint32]bool{}
-			for range used {
-				slot, h := s.Refill(1)
-				live(slot, h, 1)
-				seen[slots.Low(h)] = true
+		for _, inRange := range []bool{false, true} {
+			for used := range 12 {
+				r := newRig[uint64](t, setup[uint64]{slots: total, fifo: fifo, pages: slots.PageSizes{Unit: 0, Page: 2, Most: 2}})
+				s := r.shards[0]
+				seen := map[uint32]bool{}
+				end := uint32(0) // of the page with the last value
+				for k := range used {
+					slot, h := s.Fresh()
+					if n := uint32(1); slot == nil {
+						if inRange && k == 0 {
+							n = total
+						}
+						slot, h = s.Refill(n)
+					}
+					live(slot, h, 1)
+					seen[slots.Low(h)] = true
+					end = slots.Low(h) + r.arena.Table.Pages().Beside(slots.Low(h), slots.None)
+				}
+				require.Positive(t, r.arena.TrimAll(), "%d used", used)
+				for range total - used {
+					slot, h, err := s.Claim()
+					require.NoError(t, err)
+					require.False(t, seen[slots.Low(h)], "%s was handed out before", text(h))
+					seen[slots.Low(h)] = true
+					if inRange && slots.Low(h) < end {
+						require.EqualValues(t, 1, slots.Generation(h), "slot %d has burnt a life", slots.Low(h))
+					}
+					live(slot, h, 1)
+				}
+				require.Len(t, seen, total)
 			}
-			require.Positive(t, r.arena.TrimAll(), "%d used", used)
-			for range total - used {
-				slot, h, err := s.Claim()
-				require.NoError(t, err)
-				require.False(t, seen[slots.Low(h)], "%s was handed out before", text(h))
-				seen[slots.Low(h)] = true
-				live(slot, h, 1)
-			}
-			require.Len(t, seen, total)
 		}
 	}
 }
