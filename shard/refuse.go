@@ -183,9 +183,8 @@ func (d *verdict) refuseLocked(s *shard) error {
 		leastStamp = min(leastStamp, least)
 	}
 	d.grow = !again && d.left && a.mayGrow(wait)
-	// A look-up's own pin is in the way of some. Without one, least may be that of a batch which is not
-	// cut, because it waits for Resets: these are user code, for which no refusal waits.
-	transient := pins.Oldest < pins.OldestGuard && leastStamp < pins.OldestGuard
+	// A look-up's own pin is in the way of some: each batch was cut at pins.Oldest, so no stamp that waits is below that.
+	transient := leastStamp < pins.OldestGuard
 	switch {
 	case again, d.grow, transient:
 		return nil
