@@ -165,6 +165,19 @@ func TestTransientPinIsNoReason(t *testing.T) {
 	}
 }
 
+// TestTransientPinIsNoReasonInAnyShard: a call looks again, whichever shard has slots that wait for one.
+func TestTransientPinIsNoReasonInAnyShard(t *testing.T) {
+	for from := range 3 {
+		r := newRig[uint64](t, setup[uint64]{slots: 3, shards: 3})
+		hs := r.fill(t, r.shards[0], 3, number)
+		transient := r.arena.Domain.PinTransient()
+		r.leave(t, r.shards[from], hs[0])
+		_, err := r.arena.Decide(r.shards[1], r.arena.Decisions())
+		require.NoError(t, err, "removed in shard %d", from)
+		transient.Unpin()
+	}
+}
+
 // TestTransientPinDelaysNoRefusal for which it is no reason: nothing waits, or only for a user's guard. An insertion would
 // look again and again, as long as others look values up.
 func TestTransientPinDelaysNoRefusal(t *testing.T) {

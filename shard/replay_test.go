@@ -3,12 +3,14 @@
 package shard_test
 
 import (
+	"encoding/binary"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"coatcheck/epoch"
+	"coatcheck/internal/check/testkit"
 	"coatcheck/shard"
 	"coatcheck/shard/slots"
 )
@@ -72,23 +74,58 @@ func (y *replayed) drop() {
 	y.holds = nil
 }
 
-// copied returns an arena that was restored from y's slots and its order.
-func (y *replayed) copied(t *testing.T) *shard.Arena {
+// drawn returns an arena in which calls were drawn by a seed. It adds to resets.
+func drawn(t *testing.T, seed uint64, resets *int) *replayed {
+	rnd := rand.New(rand.NewPCG(seed, 0))
+	set := setup[uint64]{slots: []int{40, 200}[seed/16%2], memory: 8, replays: true, stampPerSlot: seed%2 == 0, fifo: seed/2%2 == 0}
+	if seed/4%2 == 0 {
+		set.reset = func(*uint64) { *resets++ }
+	}
+	if seed/8%2 == 0 {
+		set.first = slots.LastGeneration - 2*uint32(rnd.IntN(3))
+	}
+	y := &replayed{rig: newRig(t, set), rnd: rnd}
+	for range 20 + rnd.IntN(20) {
+		y.step(t)
+	}
+	y.unpin(len(y.guards))
+	y.drop()
+	return y
+}
+
+// copied returns an arena that has y's slots, and what restores its order. Some pages without memory get some, as those
+// do that are given up while the snapshot is written.
+func (y *replayed) copied(t *testing.T) (*shard.Arena, *shard.Restorer) {
 	c, from := new(shard.Arena), &y.arena
 	config := from.Config
 	config.Domain = epoch.New()
 	c.Init(config)
 	r := shard.NewRestorer(c)
 	r.Earn(1 << 30)
-	stages := make([]uint32, from.Table.Allocated())
-	for i := range stages {
-		stages[i] = from.Table.SlotStage(uint32(i))
+	total := from.Table.Allocated()
+	for first := uint64(0); first < total; {
+		n := min(uint64(from.Table.Pages().Beside(uint32(first), slots.None)), total-first)
+		if floor, gone := from.Table.Pages().Floor(uint32(first)); gone && y.rnd.IntN(2) == 0 {
+			require.True(t, r.Vacant(first, first+n, floor))
+		} else {
+			stages := make([]uint32, n)
+			for i := range stages {
+				stages[i] = from.Table.SlotStage(uint32(first) + uint32(i))
+			}
+			require.True(t, r.Occupy(first, first+n))
+			r.RestoreSlots(uint32(first), stages)
+		}
+		first += n
 	}
-	// Pages without memory get some, as those do that are given up while the snapshot is written.
-	require.True(t, r.Occupy(0, from.Table.Allocated()))
-	r.RestoreSlots(0, stages)
-	_, ok := r.RestoreOrder(from.Order())
+	return c, r
+}
+
+// restored is copied, with the order.
+func (y *replayed) restored(t *testing.T) *shard.Arena {
+	c, r := y.copied(t)
+	census, ok := r.RestoreOrder(y.arena.Order())
 	require.True(t, ok, "the order should be accepted")
+	require.EqualValues(t, y.arena.Count().Live, census.Live)
 	return c
 }
 
@@ -96,21 +133,9 @@ func (y *replayed) copied(t *testing.T) *shard.Arena {
 // same order. Then both issue the same handles. No Reset is called for a value that is not in the copy.
 func TestCopyHasTheOrderOfItsOriginal(t *testing.T) {
 	for seed := range uint64(160) {
-		resets, rnd := 0, rand.New(rand.NewPCG(seed, 0))
-		set := setup[uint64]{slots: []int{40, 200}[seed/16%2], memory: 8, replays: true, stampPerSlot: seed%2 == 0, fifo: seed/2%2 == 0}
-		if seed/4%2 == 0 {
-			set.reset = func(*uint64) { resets++ }
-		}
-		if seed/8%2 == 0 {
-			set.first = slots.LastGeneration - 2*uint32(rnd.IntN(3))
-		}
-		y := &replayed{rig: newRig(t, set), rnd: rnd}
-		for range 20 + rnd.IntN(20) {
-			y.step(t)
-		}
-		y.unpin(len(y.guards))
-		y.drop()
-		c, other := y.copied(t), y.copied(t)
+		resets := 0
+		y := drawn(t, seed, &resets)
+		c, other := y.restored(t), y.restored(t)
 		require.Equal(t, shard.Ranked(y.arena.Order()), shard.Ranked(c.Order()), "seed %d", seed)
 		want, got := y.arena.Count(), c.Count()
 		require.Equal(t, []int{want.Live, want.Free, want.Limbo, want.Exhausted, want.Allocated},
@@ -140,7 +165,8 @@ func TestCopyHasTheOrderOfItsOriginal(t *testing.T) {
 	}
 }
 
-// TestListThatChangesHasNoOrder: where a slot of a list turns out to be live, an insertion has taken it meanwhile.
+// TestListThatChangesHasNoOrder: where a slot of a list turns out to be live, an insertion has taken it meanwhile. Nor is it
+// counted as vacant. Where slots go round meanwhile, a list has no end, and no more are vacant than there are.
 func TestListThatChangesHasNoOrder(t *testing.T) {
 	r := newRig[uint64](t, setup[uint64]{slots: 8, replays: true})
 	s := r.shards[0]
@@ -149,10 +175,94 @@ func TestListThatChangesHasNoOrder(t *testing.T) {
 	order, listed := s.Order()
 	require.Equal(t, 8, listed)
 	require.NotNil(t, r.arena.Order())
-	for _, i := range order {
+	for k, i := range order {
 		before := r.word(i)
 		r.arena.Slot(i).Publish(slots.Pack(slots.Generation(before)+1, i))
 		require.Nil(t, r.arena.Order(), "slot %d", i)
+		require.Equal(t, k, s.Free())
+		r.arena.Slot(i).Publish(slots.Pack(slots.Generation(before), order[0]))
+		require.Nil(t, r.arena.Order(), "slot %d", i)
+		require.Equal(t, 8, r.arena.Count().Free)
 		r.arena.Slot(i).Publish(before)
 	}
+}
+
+// TestForgedOrders: an order that was forged is refused, and nothing is done, or the copy hands out each slot once.
+func TestForgedOrders(t *testing.T) {
+	rnd, accepted := testkit.Rand(t), 0
+	for range testkit.Long(60) {
+		y := drawn(t, rnd.Uint64N(1<<20), new(int))
+		order := y.arena.Order()
+		c, r := y.copied(t)
+		for range 100 {
+			forged := y.forged(order)
+			if _, ok := r.RestoreOrder(forged); !ok {
+				continue
+			}
+			accepted++
+			seen, stages := map[uint32]bool{}, make([]uint32, c.Table.Allocated())
+			for i := range stages {
+				stages[i] = y.arena.Table.SlotStage(uint32(i))
+				if stages[i]%2 == 1 {
+					seen[uint32(i)] = true
+				}
+			}
+			for {
+				slot, h, err := c.Shard(0).Claim()
+				if err != nil {
+					break
+				}
+				i := slots.Low(h)
+				require.False(t, seen[i], "%s, by %v", text(h), forged)
+				require.True(t, int(i) >= len(stages) || stages[i] < c.Table.Origins().Stage(i, slots.Generation(h)), "%s, by %v", text(h), forged)
+				seen[i] = true
+				live(slot, h, 1)
+			}
+			spent, _ := c.Table.Spent()
+			require.EqualValues(t, c.Slots, len(seen)+int(spent), "%v", forged)
+			c, r = y.copied(t)
+		}
+		_, ok := r.RestoreOrder(order)
+		require.True(t, ok)
+		require.Equal(t, shard.Ranked(order), shard.Ranked(c.Order()))
+	}
+	require.Positive(t, accepted)
+}
+
+// forged changes a number of an order or two, to one that may be another's, or that is none; or it puts another slot into a
+// list, or leaves the end out.
+func (y *replayed) forged(order []byte) []byte {
+	rnd := y.rnd
+	if rnd.IntN(20) == 0 {
+		return order[:rnd.IntN(len(order))]
+	}
+	var numbers []uint64
+	for b := order; len(b) > 0; {
+		n, k := binary.Uvarint(b)
+		numbers, b = append(numbers, n), b[k:]
+	}
+	for range 1 + rnd.IntN(2) {
+		k := rnd.IntN(len(numbers) - 1)
+		if rnd.IntN(2) == 0 {
+			k = rnd.IntN(24) // the others are mostly slots of lists
+		}
+		switch rnd.IntN(5) {
+		case 0:
+			numbers[k] = rnd.Uint64N(200)
+		case 1:
+			numbers[k] = numbers[rnd.IntN(len(numbers))]
+		case 2:
+			numbers[k] += rnd.Uint64N(3) - 1
+		case 3:
+			numbers[k] = 1 << rnd.IntN(64)
+		case 4:
+			i := rnd.Uint32N(uint32(y.arena.Table.Allocated()))
+			numbers[k], numbers[k+1] = uint64(i), uint64(y.arena.Table.GenerationOf(i, y.word(i)))
+		}
+	}
+	forged := []byte{}
+	for _, n := range numbers {
+		forged = binary.AppendUvarint(forged, n)
+	}
+	return forged
 }

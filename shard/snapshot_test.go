@@ -20,7 +20,8 @@ func restoring(most int) (*shard.Arena, *shard.Restorer) {
 		Domain: epoch.New(), Layout: slots.LayoutOf[uint64](false, nil), Slots: uint64(most), Pages: tinyPages, Shards: 1, Origin: 1,
 	})
 	r := shard.NewRestorer(a)
-	r.Earn(1 << 20)
+	r.Earn(1 << 63)
+	r.Earn(1 << 63) // more does not wrap
 	return a, r
 }
 
@@ -85,4 +86,9 @@ func TestRestoredSlotsArePaidFor(t *testing.T) {
 	require.False(t, poor.Change(4, uint32(a.OldFloor())+2))
 	require.EqualValues(t, 6, a.Table.Allocated())
 	require.Zero(t, a.Table.Resident())
+	price := 4 * uint64(a.Size+shard.BesideSlot)
+	poor.Earn(price - 1)
+	require.False(t, poor.Occupy(6, 7))
+	poor.Earn(1)
+	require.True(t, poor.Occupy(6, 7), "it has paid all of it")
 }

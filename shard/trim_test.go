@@ -135,13 +135,20 @@ func TestTrimDealsPagesInTurns(t *testing.T) {
 		}
 		r.reclaim(t, s)
 	}
+	before, gets := r.arena.Table.Bytes(), map[uint32]*shard.Shard{} // by unit
 	require.Zero(t, r.arena.TrimAll())
+	require.Equal(t, before, r.arena.Table.Bytes())
 	for k, s := range r.shards {
 		order, _ := s.Order()
 		for _, i := range order {
-			if i < 2*first {
+			if gets[i/2] = s; i < 2*first {
 				require.EqualValues(t, k, i/2%2, "slot %d", i)
 			}
+		}
+	}
+	for m := range r.arena.Table.Pages().Pages {
+		if s := gets[(m.FirstSlot+m.N-1)/2]; s != nil {
+			require.True(t, s == r.shards[0].Home(m.FirstSlot), "slot %d", m.FirstSlot)
 		}
 	}
 }
@@ -232,42 +239,49 @@ func TestTrimLeavesOldPages(t *testing.T) {
 	}
 }
 
-// TestTrimBehindAPageWithValues: pages that were never used go too, whether they were handed out or not, where the slots before
-// them are in a page with a value. What is left of that page stays, and of a range as it is. Each slot is handed out once.
+// TestTrimBehindAPageWithValues: pages that were never used, or not since they came back, go too, whether they were handed out or
+// not, where the slots before them are in a page with a value. What is left of that page stays, and of a range as it is. Each
+// slot is handed out once.
 func TestTrimBehindAPageWithValues(t *testing.T) {
 	const total = 64
-	for _, fifo := range []bool{false, true} {
-		for _, inRange := range []bool{false, true} {
-			for used := range 12 {
-				r := newRig[uint64](t, setup[uint64]{slots: total, fifo: fifo, pages: slots.PageSizes{Unit: 0, Page: 2, Most: 2}})
-				s := r.shards[0]
-				seen := map[uint32]bool{}
-				end := uint32(0) // of the page with the last value
-				for k := range used {
-					slot, h := s.Fresh()
-					if n := uint32(1); slot == nil {
-						if inRange && k == 0 {
-							n = total
-						}
-						slot, h = s.Refill(n)
-					}
-					live(slot, h, 1)
-					seen[slots.Low(h)] = true
-					end = slots.Low(h) + r.arena.Table.Pages().Beside(slots.Low(h), slots.None)
-				}
-				require.Positive(t, r.arena.TrimAll(), "%d used", used)
-				for range total - used {
-					slot, h, err := s.Claim()
-					require.NoError(t, err)
-					require.False(t, seen[slots.Low(h)], "%s was handed out before", text(h))
-					seen[slots.Low(h)] = true
-					if inRange && slots.Low(h) < end {
-						require.EqualValues(t, 1, slots.Generation(h), "slot %d has burnt a life", slots.Low(h))
-					}
-					live(slot, h, 1)
-				}
-				require.Len(t, seen, total)
+	for used := range 12 {
+		for kind := range 8 {
+			fifo, inRange, back := kind&1 > 0, kind&2 > 0, kind&4 > 0
+			r := newRig[uint64](t, setup[uint64]{slots: total, fifo: fifo, pages: slots.PageSizes{Unit: 0, Page: 2, Most: 2}})
+			s := r.shards[0]
+			if back {
+				r.remove(t, s, r.fill(t, s, total, number)...)
+				r.reclaim(t, s)
+				require.Positive(t, r.arena.TrimAll())
+				require.True(t, r.arena.Table.ProvideMore(total))
 			}
+			seen := map[uint32]bool{}
+			end, generation := uint32(0), uint32(0) // of the page with the last value
+			for k := range used {
+				slot, h := s.Fresh()
+				if n := uint32(1); slot == nil {
+					if inRange && k == 0 {
+						n = total
+					}
+					slot, h = s.Refill(n)
+				}
+				live(slot, h, 1)
+				seen[slots.Low(h)] = true
+				generation = slots.Generation(h)
+				end = slots.Low(h) + r.arena.Table.Pages().Beside(slots.Low(h), slots.None)
+			}
+			require.Positive(t, r.arena.TrimAll(), "%d used, kind %d", used, kind)
+			for range total - used {
+				slot, h, err := s.Claim()
+				require.NoError(t, err)
+				require.False(t, seen[slots.Low(h)], "%s was handed out before", text(h))
+				seen[slots.Low(h)] = true
+				if inRange && slots.Low(h) < end {
+					require.Equal(t, generation, slots.Generation(h), "slot %d has burnt a life", slots.Low(h))
+				}
+				live(slot, h, 1)
+			}
+			require.Len(t, seen, total)
 		}
 	}
 }
