@@ -23,13 +23,14 @@ func TestStampListMatchesModel(t *testing.T) {
 		if l.Fixed = rnd.IntN(3) == 0; l.Fixed {
 			l.List = make([]entry, 0, 20)
 		}
-		grows, room := 1+rnd.IntN(400), cap(l.List)
+		grows, room := true, cap(l.List)
 		for range 600 {
+			grows = grows != (rnd.IntN(150) == 0)
 			stamp := rnd.Uint64N(20)
 			if n := len(want); n > 0 {
 				stamp += want[n-1].Stamp
 			}
-			longer, atFront := rnd.IntN(400) < grows, len(l.List)
+			longer, atFront := (rnd.IntN(8) > 0) == grows, len(l.List)
 			switch e := (entry{stamp, new(int)}); rnd.IntN(6) {
 			case 0, 1, 2:
 				if l.Fixed && len(want) == room {
