@@ -100,3 +100,39 @@ func TestSmallerCopyKnowsWhatItLeavesOut(t *testing.T) {
 		}
 	}
 }
+
+// A copy with a smaller Capacity begins the slots that it leaves out where the original ended, and not later, whatever memory
+// they had there. So a copy of that copy which has room for them issues no handle again.
+func TestCopyOfASmallerCopy(t *testing.T) {
+	const all, few, lives = 12, 2, 5
+	o := pool.Options[block]{Capacity: all, Shards: 1, Origin: 1}
+	for _, trims := range []bool{false, true} {
+		p := pool.Must(&o)
+		issued := testkit.Fill(t, p, 1, func(int) block { return block{} }) // keeps the first page
+		for range lives {
+			hs := testkit.Fill(t, p, all-1, func(int) block { return block{} })
+			require.Equal(t, all-1, p.RemoveBatch(hs))
+			testkit.RequireReclaimed(t, p)
+			issued = append(issued, hs...)
+		}
+		want := uint32(2*lives + 3) // the next life may have been promised to somebody
+		if trims {
+			p.Trim()
+			want += 2 // it burns a life
+		}
+		o := o
+		o.Capacity = few
+		cloned, err := p.Clone(&o, nil)
+		require.NoError(t, err)
+		for _, c := range []*pool.Pool[block]{cloned, mustRead(t, testkit.Written(t, p), &o)} {
+			o.Capacity = all
+			c = mustRead(t, testkit.Written(t, c), &o)
+			for _, h := range testkit.Fill(t, c, all-1, func(int) block { return block{} }) {
+				require.NotContains(t, issued, h)
+				if h.Index() >= few {
+					require.Equal(t, want, h.Generation(), "%v, Trim %v", h, trims)
+				}
+			}
+		}
+	}
+}

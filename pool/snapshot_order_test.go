@@ -193,6 +193,32 @@ func TestForgedFloorOfUnusedSlots(t *testing.T) {
 	testkit.RequireReclaimed(t, c)
 }
 
+// So is one whose ranges have slots that are in a list, or live, or in the other range, or that there are none of.
+func TestForgedRanges(t *testing.T) {
+	const removed, used, end = 5, 10, 32 // these wait; these had a life; these were handed out
+	opts := &pool.Options[int]{Origin: 1, Shards: 1}
+	p := pool.Must(opts)
+	require.Equal(t, removed, p.RemoveBatch(testkit.Fill(t, p, used, testkit.Number)[:removed]))
+	whole := testkit.Written(t, p)
+	for lo := range uint64(end + 2) {
+		for _, hi := range []uint64{lo, lo + 1, 20, end, end + 1} {
+			for _, again := range []uint64{0, lo + 1, hi} { // where the other range begins, if there is one
+				in := changeOrder(t, whole, func(order []uint64) []uint64 {
+					const fresh = 10
+					require.Equal(t, []uint64{2, used, end, 0}, order[fresh:fresh+4])
+					order[fresh+1], order[fresh+2] = lo, hi
+					if again > 0 {
+						order = slices.Replace(order, fresh+3, fresh+4, 2, again, end)
+					}
+					return order
+				})
+				accepted := lo >= used && lo < hi && hi <= end && (again == 0 || again >= hi && again < end)
+				require.Equal(t, accepted, mustRead(t, in, opts).Stats().Limbo > 0, "from %d to %d, and from %d", lo, hi, again)
+			}
+		}
+	}
+}
+
 // So is one of a queue whose end nobody knows: what passes later comes behind it.
 func TestForgedQueueWithoutEnd(t *testing.T) {
 	opts := &pool.Options[int]{Origin: 1, Shards: 1, Capacity: 1000, Reuse: pool.FIFO}
