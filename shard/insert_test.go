@@ -505,6 +505,25 @@ func TestQueuePrefersNewSlotsThatComeLate(t *testing.T) {
 	require.Equal(t, []uint32{5, 6, 7}, drain(s)[:3])
 }
 
+// TestQueuePrefersWhatGrowMakes to what its freelist has, which comes behind it in the order that it had, before what is ready.
+func TestQueuePrefersWhatGrowMakes(t *testing.T) {
+	r := newRig[uint64](t, setup[uint64]{slots: 12, memory: 4, fifo: true})
+	s := r.shards[0]
+	hs := r.fill(t, s, 4, number)
+	slot, _ := s.TakeOne()
+	require.Nil(t, slot)
+	for _, h := range []uint64{hs[2], hs[0], hs[3]} {
+		r.remove(t, s, h)
+		r.reclaim(t, s)
+	}
+	inserted := r.arena.Count().Inserted
+	r.arena.Grow(8)
+	require.Equal(t, inserted, r.arena.Count().Inserted, "lives that are burnt")
+	order := drain(s)
+	require.Equal(t, []uint32{2, 0, 3}, order[len(order)-3:], "%v", order)
+	require.Len(t, order, 11)
+}
+
 // TestRefusalFindsWhatAQueueHasReady: the freelist of a queue stays empty until all slots have been
 // used. A refusal looks when they have, though the queue was not asked since.
 func TestRefusalFindsWhatAQueueHasReady(t *testing.T) {

@@ -92,3 +92,20 @@ func TestRestoredSlotsArePaidFor(t *testing.T) {
 	poor.Earn(1)
 	require.True(t, poor.Occupy(6, 7), "it has paid all of it")
 }
+
+// TestOutlive: slots that were never used begin one life after all that were left out and all that these skip. If that is
+// no life, there are no slots from there on.
+func TestOutlive(t *testing.T) {
+	a, _ := restoring(32)
+	last := a.Table.Origins().LastStage()
+	for _, c := range []struct {
+		i, stage, lives, fresh uint32
+		slots                  uint64
+	}{
+		{40, 1, 0, 5, 32}, {5, 3, 2, 11, 32}, {6, 4, 0, 11, 32}, {7, last - 3, 0, last, 32},
+		{40, last - 2, 0, last, 32}, {20, last - 2, 0, last, 20}, {30, last, 0, last, 20}, {19, 1, 1 << 31, last, 19},
+	} {
+		a.Outlive(c.i, c.stage, c.lives)
+		require.Equal(t, []any{c.fresh, c.slots, c.slots}, []any{a.Table.FreshStage(), a.Slots, a.Table.Bound()}, "%+v", c)
+	}
+}

@@ -147,6 +147,11 @@ func (m *model) requireEqual(t *testing.T, table *slots.Table) {
 	for _, p := range m.pages {
 		floor, gone := now.Floor(uint32(p.first))
 		require.Equal(t, []any{p.floor, p.floor != 0}, []any{floor, gone}, "slot %d", p.first)
+		for i := p.first; gone && i < p.first+p.n; i++ {
+			if word := now.At(uint32(i)).Word.Load(); word != slots.Pack(0, slots.None) {
+				t.Fatalf("slot %d, which has no memory, has the word %x", i, word)
+			}
+		}
 	}
 	live := 0
 	for _, stage := range m.stages {
@@ -161,7 +166,7 @@ func (m *model) requireEqual(t *testing.T, table *slots.Table) {
 func TestTableMatchesModel(t *testing.T) {
 	rnd := testkit.Rand(t)
 	sizes := []slots.PageSizes{{Unit: 1, Page: 1, Most: 1}, {Unit: 1, Page: 2, Most: 4}}
-	for range testkit.Long(1000) {
+	for range testkit.Long(400) {
 		setup := slots.Setup{
 			Layout: slots.LayoutOf[uint64](false, nil), Slots: 20 + rnd.Uint64N(60), Pages: sizes[rnd.IntN(2)],
 			Origin: slots.DrawOrigin(rnd.Uint32()) | rnd.Uint32N(2), NewFirst: rnd.IntN(3) == 0,
