@@ -72,9 +72,8 @@ func TestTrimKeepsTheOrderOfQueues(t *testing.T) {
 						generation[i] = slots.Generation(r.word(i))
 					}
 				}
-				inserted := r.arena.Count().Inserted
 				freed := r.arena.TrimAll()
-				require.Equal(t, inserted, r.arena.Count().Inserted, what)
+				require.EqualValues(t, len(hs), r.arena.Count().Inserted, what) // the first look: no later one tells less
 				gone := func(i uint32) bool { _, gone := r.arena.Table.Pages().Floor(i); return gone }
 				require.Equal(t, freed > 0, slices.ContainsFunc(slices.Concat(before...), gone), what)
 				orders := make([][]uint32, shards)
@@ -272,9 +271,12 @@ func TestTrimBehindAPageWithValues(t *testing.T) {
 				generation = slots.Generation(h)
 				end = slots.Low(h) + r.arena.Table.Pages().Beside(slots.Low(h), slots.None)
 			}
-			inserted := r.arena.Count().Inserted
 			require.Positive(t, r.arena.TrimAll(), "%d used, kind %d", used, kind)
-			require.Equal(t, inserted, r.arena.Count().Inserted, "lives that are burnt")
+			inserted := used
+			if back {
+				inserted += total
+			}
+			require.EqualValues(t, inserted, r.arena.Count().Inserted, "lives that are burnt")
 			for range total - used {
 				slot, h, err := s.Claim()
 				require.NoError(t, err)
