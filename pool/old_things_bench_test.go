@@ -3,6 +3,7 @@ package pool_test
 import (
 	"bytes"
 	"context"
+	"math/rand/v2"
 	"testing"
 
 	"coatcheck/internal/check/testkit"
@@ -14,8 +15,9 @@ import (
 //
 //	go test -run '^$' -bench OldThings -benchtime 1x ./pool
 //
-// A pair is an insertion with its removal. The loops visit all slots of a pool of 100 values. The ratio is that of
-// both pools: 1 is the goal.
+// A pair is an insertion with its removal. A replacement is one among 1,000 values, of 64 bytes, which after a peak are
+// what is left of a million, at random. The loops visit all slots of a pool of 100 values. The ratio is that of both
+// pools: 1 is the goal.
 func BenchmarkOldThings(b *testing.B) {
 	plainPool := func() *pool.Pool[plain] {
 		p := pool.Must[plain](nil)
@@ -59,6 +61,38 @@ func BenchmarkOldThings(b *testing.B) {
 			defer w.Close()
 			defer baseWorker.Close()
 			testkit.Versus(b, pairs(w.Insert, w.Remove), pairs(baseWorker.Insert, baseWorker.Remove))
+		})
+	}
+
+	// replacing returns a pool with 1,000 values that once had so many, and the work that replaces them.
+	type wide [8]uint64
+	replacing := func(b *testing.B, peak int) (*pool.Pool[wide], testkit.Work) {
+		p := pool.Must[wide](nil)
+		hs := testkit.Fill(b, p, peak, func(int) wide { return wide{} })
+		r := rand.New(rand.NewPCG(1, 0))
+		r.Shuffle(peak, func(i, j int) { hs[i], hs[j] = hs[j], hs[i] })
+		for _, h := range hs[1000:] {
+			p.Remove(h)
+		}
+		hs = hs[:1000]
+		return p, func(n int) {
+			for range n {
+				i := r.IntN(len(hs))
+				p.Remove(hs[i])
+				hs[i], _ = p.Insert(wide{})
+			}
+		}
+	}
+	for what, reclaim := range map[string]func(p *pool.Pool[wide]){
+		"a peak":             func(*pool.Pool[wide]) {},
+		"a synchronized one": func(p *pool.Pool[wide]) { _ = p.Synchronize(context.Background()) },
+		"a trimmed one":      func(p *pool.Pool[wide]) { p.Trim() },
+	} {
+		b.Run("replace after "+what, func(b *testing.B) {
+			p, after := replacing(b, 1<<20)
+			reclaim(p)
+			_, base := replacing(b, 1000)
+			testkit.Versus(b, after, base)
 		})
 	}
 

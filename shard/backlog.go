@@ -138,8 +138,14 @@ func (b *backlog) pay(s, target *shard) (price int) {
 }
 
 // oldest returns an epoch: what waits has passed if its stamp is below that. It scans if the scan was paid for and may
-// tell more, and reports whether it did. Something must wait.
-func (b *backlog) oldest() (oldest uint64, scanned bool) { return b.Oldest(b.waiting.Oldest().Stamp) }
+// tell more, perhaps of the youngest batch alone, and reports whether it did. Something must wait.
+func (b *backlog) oldest(ofYoungest bool) (oldest uint64, scanned bool) {
+	asked := b.waiting.Oldest()
+	if ofYoungest {
+		asked = b.waiting.Youngest()
+	}
+	return b.Oldest(asked.Stamp)
+}
 
 // divide makes batches of what has passed, if the oldest guard has that epoch, although its batch has not.
 func (b *backlog) divide(oldest uint64) {
@@ -148,23 +154,23 @@ func (b *backlog) divide(oldest uint64) {
 	}
 }
 
-// step returns what passes next, if the oldest guard has that epoch, or nil. The caller takes slots out, as
-// many as it likes, and then calls stepped.
-func (b *backlog) step(oldest uint64) *slots.Chain {
-	first := b.waiting.Oldest()
-	if first == nil || first.Stamp >= oldest {
-		return nil
+// step returns the batch that passes next, if the oldest guard has that epoch, and its number among those that wait,
+// or nil. The caller takes slots out, as many as it likes, and then calls stepped.
+func (b *backlog) step(oldest uint64, youngest bool) (k int, passing *batch) {
+	if k = b.waiting.next(oldest, youngest); k < 0 {
+		return k, nil
 	}
 	cost.Batches(1)
-	b.waiting.turn(&first.Body)
-	return &first.Body.Chain
+	passing = &b.waiting.Entry(k).Body
+	b.waiting.turn(passing)
+	return k, passing
 }
 
-// stepped notes that n slots were taken out of what step returned.
-func (b *backlog) stepped(n uint32) {
+// stepped notes that n slots were taken out of batch k, which step returned.
+func (b *backlog) stepped(k int, n uint32) {
 	b.waits -= n
-	if b.waiting.Oldest().Body.N == 0 {
-		b.waiting.RemoveFirst()
+	if b.waiting.Entry(k).Body.N == 0 {
+		b.waiting.Remove(k)
 	}
 }
 
@@ -183,7 +189,7 @@ func (b *backlog) stepRun(most uint32) (run slots.Stamped[batch]) {
 	}
 	b.runs = append(b.runs, run.Body.number)
 	b.inResets += run.Body.N
-	b.stepped(run.Body.N)
+	b.stepped(0, run.Body.N)
 	return run
 }
 

@@ -208,6 +208,25 @@ func (l *batches) cut(k int, oldest uint64) {
 	*l.Entry(at) = slots.Stamped[batch]{Stamp: latest, Body: *passed}
 }
 
+// next returns which batch passes next, if the oldest guard has that epoch, or -1: of a stack mostly the youngest,
+// whose slots the processor still has in its cache. Where many have come behind that, all that has passed is old, and
+// the oldest passes.
+//
+// The wrong version lets the oldest pass always. After a peak, slots then wait until all that the peak had have
+// passed, and each insertion gets one that nobody has used for long.
+func (l *batches) next(oldest uint64, youngest bool) int {
+	n := l.Len()
+	for k := n - 1; youngest && k >= max(0, n-youngMost); k-- {
+		if l.Entry(k).Stamp < oldest {
+			return k
+		}
+	}
+	if n > 0 && l.Entry(0).Stamp < oldest {
+		return 0
+	}
+	return -1
+}
+
 // passed returns how many slots are in batches that have passed, by what a scan has found. least is at most
 // the stamp of each slot that waits for a guard, if those of look-ups hold some that users' guards do not; or
 // epoch.NoPin if none waits. Without stamps of their own, slots have the stamp of their batch.

@@ -11,6 +11,7 @@ import (
 const (
 	ReclaimMost = reclaimMost
 	SpliceLeast = spliceLeast
+	SpliceMost  = spliceMost
 	ReadyMost   = readyMost
 	ResetRun    = resetRun
 	RunsMost    = runsMost

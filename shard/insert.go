@@ -104,7 +104,7 @@ func (s *shard) claimUnlocked() (*slots.Hook, uint64) {
 	ahead := s.mayGoAhead()
 	for k := 1; k < len(a.shards()); k++ {
 		o := s.next(k)
-		if o.free.Empty() {
+		if _, ready := o.pending(); ready == 0 && o.free.Empty() {
 			continue
 		}
 		if ahead {
@@ -118,6 +118,10 @@ func (s *shard) claimUnlocked() (*slots.Hook, uint64) {
 			}
 		}
 		ahead = false
+		if o.free.Empty() && o.tryLock() {
+			o.refill(nil)
+			o.unlock()
+		}
 		if slot, h := o.pop(); slot != nil {
 			s.setHome(slots.Low(h), slots.Low(h)+1)
 			return slot, h

@@ -6,10 +6,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"coatcheck/epoch"
 	"coatcheck/internal/check/testkit"
+	"coatcheck/internal/hint"
 	"coatcheck/shard"
 	"coatcheck/shard/slots"
 )
@@ -565,4 +567,59 @@ func TestQueuePrefersOthersNewSlots(t *testing.T) {
 	r.reclaim(t, s)
 	r.shards[1].Refill(4)
 	require.Equal(t, []uint32{1, 2, 3, 5, 6, 7, 0}, drain(s))
+}
+
+// TestStackUsesAgainWhatWasRemovedLast: after a peak, values that are replaced go through few slots, whatever has
+// reclaimed the others, and whether guards come and go.
+func TestStackUsesAgainWhatWasRemovedLast(t *testing.T) {
+	const n, left, few = 256 * slots.Batch, slots.Batch, 32 * slots.Batch // more batches than chains may be ready
+	frame := hint.Frame()
+	for name, reclaim := range map[string]func(r *rig[uint64]){
+		"nobody":      func(*rig[uint64]) {},
+		"collector":   func(r *rig[uint64]) { r.arena.ClearExpired() },
+		"synchronize": func(r *rig[uint64]) { assert.NoError(t, r.arena.Synchronize(t.Context())) },
+		"trim":        func(r *rig[uint64]) { r.arena.Trim() },
+	} {
+		for _, set := range []setup[uint64]{{}, {zero: true}, {stampPerSlot: true}} {
+			for _, chains := range []bool{false, true} {
+				for _, guards := range []bool{false, true} {
+					set.slots = n
+					r := newRig(t, set)
+					s := r.shards[0]
+					hs := r.fill(t, s, n, number)
+					rand.New(rand.NewPCG(n, 0)).Shuffle(n, func(i, j int) { hs[i], hs[j] = hs[j], hs[i] })
+					if chains {
+						c := s.Removals()
+						for _, h := range hs[left:] {
+							require.True(t, c.Remove(h))
+						}
+						c.End()
+					} else {
+						r.remove(t, s, hs[left:]...)
+					}
+					hs = hs[:left]
+					used, unpin := map[uint32]bool{}, func() {}
+					for k := range n / 2 {
+						if k%(n/8) == 0 {
+							unpin() // Synchronize would wait for the guard
+							reclaim(r)
+							unpin = func() {}
+						}
+						if guards && k%(4*slots.SealEvery) == 0 { // so some of the youngest batches may not pass
+							g := r.arena.Domain.Pin()
+							unpin()
+							unpin = g.Unpin
+						}
+						require.True(t, r.arena.Remove(frame, hs[k%left]))
+						h, err := shard.Insert(&r.arena, frame, 1)
+						require.NoError(t, err)
+						hs[k%left] = h
+						used[slots.Low(h)] = true
+					}
+					unpin()
+					assert.Less(t, len(used), few, "%s, %+v, chains %v, guards %v", name, set, chains, guards)
+				}
+			}
+		}
+	}
 }

@@ -16,6 +16,8 @@ const (
 	fixedBuckets = 4
 	readyMost    = 2
 	spliceLeast  = 2
+	spliceMost   = 4
+	youngMost    = 2
 	firstReach   = 8 // three of these fit into a part of the bag
 	resetRun     = 2
 	runsMost     = 2

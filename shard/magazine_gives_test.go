@@ -68,7 +68,7 @@ func TestHeldSlotStaysOfWhatAMagazineGaveAway(t *testing.T) {
 	held, ok := g.arena.Hold(h)
 	require.True(t, ok)
 	g.guard.Unpin()
-	visits, more := g.s.Round(g.s)
+	visits, more := g.s.Round(nil)
 	require.True(t, more)
 	require.GreaterOrEqual(t, visits, shard.ReclaimMost)
 	require.True(t, g.s.Ordered())

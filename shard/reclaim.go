@@ -40,10 +40,16 @@ func (s *shard) reclaimAndUnlock(target *shard) (unfinished bool) {
 // refill gives an empty freelist what is ready in s. It reports whether it did. A queue's freelist
 // stays empty until all slots have been used.
 func (s *shard) refill(target *shard) bool {
+	if s.ready.empty() {
+		return false
+	}
 	if target = s.recipient(target); target == nil {
 		target = s
 	}
-	return s.unworn.Load() == 0 && s.ready.refill(&target.free)
+	if s.fifo {
+		return s.unworn.Load() == 0 && s.ready.refill(&target.free)
+	}
+	return s.ready.refillPart(&target.free, &s.arena.Table)
 }
 
 // recipient returns the shard whose freelist gets what is reclaimed in o for target: what was removed in a queue goes
@@ -55,16 +61,17 @@ func (o *shard) recipient(target *shard) *shard {
 	return target
 }
 
-// put gives slots to insertions: on top of a stack, or behind what a queue has ready. The caller holds the lock of
-// the shard from which they come.
+// put gives slots to insertions, behind what a queue has ready, or on top of a stack. The caller holds the lock of s.
 func (s *shard) put(c *slots.Chain) {
 	switch {
 	case c.N == 0:
 	case s.fifo:
 		s.ready.keepLast(c)
 		s.refill(nil)
-	default:
+	case c.N < spliceLeast:
 		s.free.Push(c)
+	default:
+		s.ready.keepTop(c)
 	}
 }
 
@@ -75,7 +82,8 @@ type round struct {
 	recycler recycler
 	resets   resets // slots for which Reset must be called, without the lock
 
-	limit int // how many slots it may visit
+	limit    int  // how many slots it may visit
+	youngest bool // it lets the youngest batch pass first, for an insertion into a stack; Resets go by age
 
 	moved      bool // slots came free, or left for Resets
 	unfinished bool // more has passed than it may visit, or waits for the Resets
@@ -86,32 +94,55 @@ type round struct {
 // shard's own. The caller holds the lock of s, and runs r.resets without it. Removed slots pay for scans, and so
 // does the call.
 //
-// An empty freelist gets what is ready before. The wrong order gives it the few slots that were
-// sealed just now. Then it is empty again soon, and what is ready stays.
-//
-// For an insertion, what the last scan spoke of comes before another scan. While anything waits, what was removed
-// since the last seal stays in limbo: it has later stamps. What came late may not, and is found by a refusal.
+// For an insertion, a queue's freelist gets what is ready before, and so does a stack's where few slots wait. The wrong order gives it the
+// few slots that were sealed just now. Then it is empty again soon, and what is ready stays. Where many wait, a stack's
+// gets the youngest of them that have passed, and what is ready if none has.
 func (r *round) reclaim(s, target *shard) {
-	b := &s.backlog
-	price := b.pay(s, target)
+	price := s.backlog.pay(s, target)
 	r.begin(s, target)
-	if b.size() > 0 && target != nil {
+	if target == nil {
+		r.reclaimAt(price)
+		return
+	}
+	if !r.youngest || s.removed()+s.backlog.size() < slots.Batch {
+		if r.refill(); r.youngest && r.moved {
+			return
+		}
+	}
+	r.reclaimAt(price)
+	r.refill()
+}
+
+// reclaimAt reclaims what has passed, if a scan costs that, or is not paid for yet, if price is 0.
+//
+// For an insertion, what the last scan spoke of comes before another scan, unless the youngest go first: of these it
+// does not speak. While anything waits, what was removed since the last seal stays in limbo: it has later stamps. What
+// came late may not, and is found by a refusal.
+func (r *round) reclaimAt(price int) {
+	b := &r.source.backlog
+	if b.size() > 0 && r.target != nil && (!r.youngest || price == 0) {
 		if r.release(b.Known()); r.moved {
 			return
 		}
 	}
-	if price == 0 {
-		return
-	}
-	if b.size() == 0 {
+	switch {
+	case price == 0:
+	case b.size() == 0:
 		r.passAsItIs()
-		return
+	default:
+		oldest, scanned := b.oldest(r.youngest)
+		if scanned {
+			r.limit = max(r.limit, price)
+		}
+		r.release(oldest)
 	}
-	oldest, scanned := b.oldest()
-	if scanned {
-		r.limit = max(r.limit, price)
+}
+
+// refill gives an empty freelist what is ready.
+func (r *round) refill() {
+	if r.source.refill(r.target) {
+		r.moved = true
 	}
-	r.release(oldest)
 }
 
 // passAsItIs passes what was removed, and makes what is left wait. Mostly nothing waits, and all has passed.
@@ -122,7 +153,7 @@ func (r *round) passAsItIs() {
 	a := s.arena
 	if a.FIFO || a.Reset != nil || s.late.Size() > 0 {
 		if b.seal(s) {
-			oldest, _ := b.oldest()
+			oldest, _ := b.oldest(r.youngest)
 			r.release(oldest)
 		}
 		return
@@ -150,14 +181,16 @@ func (r *round) passAsItIs() {
 func (r *round) refuse(s, target *shard, pins epoch.Pins) {
 	s.unworn.Store(0) // the arena has no slot that was never used, or may not make it
 	r.begin(s, target)
+	r.refill()
 	s.backlog.Learn(pins)
 	s.backlog.divide(pins.Oldest)
 	r.release(pins.Oldest)
+	r.refill()
 }
 
 func (r *round) begin(s, target *shard) {
 	r.source, r.target, r.limit = s, target, reclaimMost
-	r.moved = s.refill(target)
+	r.youngest = target != nil && !s.fifo && s.arena.Reset == nil
 }
 
 // release moves the batches that have passed, if the oldest guard has that epoch. A round for no insertion, which
@@ -169,12 +202,12 @@ func (r *round) release(oldest uint64) {
 	}
 	r.recycler = a.recycler() // observes (P7)
 	for {
-		passed := b.step(oldest)
+		k, passed := b.step(oldest, r.youngest)
 		if passed == nil {
 			break
 		}
-		// An insertion that has got slots does not visit others to make room among what is ready.
-		if r.visits >= r.limit || r.target != nil && r.moved && r.source.ready.full() {
+		// A stack's insertion that has got slots comes back before it needs others.
+		if r.visits >= r.limit || r.youngest && r.moved && r.visits >= slots.Batch {
 			r.unfinished = true
 			break
 		}
@@ -183,8 +216,8 @@ func (r *round) release(oldest uint64) {
 			break
 		}
 		n := passed.N
-		r.pass(passed)
-		b.stepped(n - passed.N)
+		r.pass(&passed.Chain)
+		b.stepped(k, n-passed.N)
 	}
 	r.unfinished = r.unfinished || r.resets.n > 0
 	r.deliver()
@@ -210,7 +243,7 @@ func (r *round) pass(c *slots.Chain) {
 		if s.fifo {
 			r.home.Concat(c)
 		} else {
-			whole = r.homeShard.free.Splice(c) || s.ready.keepWhole(c)
+			whole = r.target != nil && c.N <= spliceMost && r.homeShard.free.Splice(c) || s.ready.keepWhole(c)
 		}
 	}
 	if whole {
@@ -285,9 +318,14 @@ func (d *delivery) deliver() {
 		s.arena.quarantine.exchange(&d.home, &s.arena.Table)
 		s.arena.quarantine.exchange(&d.otherHome, &s.arena.Table)
 	}
-	if d.home.N+d.otherHome.N > 0 {
-		d.homeShard.put(&d.home)
-		s.put(&d.otherHome)
+	if d.home.N+d.otherHome.N == 0 {
+		return
+	}
+	s.put(&d.otherHome)
+	if d.homeShard == s {
+		s.put(&d.home)
+	} else {
+		d.homeShard.free.Push(&d.home) // its lock is another's
 	}
 	d.home, d.otherHome = slots.Chain{}, slots.Chain{}
 }

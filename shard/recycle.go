@@ -147,6 +147,9 @@ func (r *resets) call() {
 		defer s.unlock()
 		r.end()
 		d.deliver()
+		if r.target != nil {
+			s.refill(r.target)
+		}
 		a.waiters.wake()
 	}()
 	c := a.recycler()

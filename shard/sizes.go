@@ -25,6 +25,15 @@ const (
 	// are visited, and pushed at once.
 	spliceLeast = slots.Batch / 4
 
+	// spliceMost is how many slots a stack's freelist gets at once. Of a longer chain it gets half as many, which are
+	// visited. With fewer, insertions search more often. With more, they use more slots that were vacant before they
+	// come back to what was removed last.
+	spliceMost = 4 * slots.Batch
+
+	// youngMost is how many batches may be younger than one that passes before the oldest. What is behind it is moved:
+	// 64 bytes a batch.
+	youngMost = 32
+
 	// firstReach is how many slots a magazine keeps at first. More would save scans on many
 	// processors. But what two magazines keep that pass slots to each other must fit into what
 	// a shard takes ahead.

@@ -37,6 +37,7 @@ type trimmer struct {
 	burner
 	taken
 	found []found // by the number of the page's meta, the first if it has several
+	live  uint32  // how many slots were live a moment ago, or too old for a floor
 }
 
 // found is what a trimmer knows of one page.
@@ -129,6 +130,7 @@ func (t *trimmer) choose() bool {
 			rest, busy = rest+m.N, busy+n
 		}
 	}
+	t.live = busy
 	return !t.tooFew(wanted) || t.orders(rest, busy)
 }
 

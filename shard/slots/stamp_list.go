@@ -59,10 +59,28 @@ func (l *StampList[B]) Insert(k int, stamp uint64, body B) {
 	tail[0] = Stamped[B]{stamp, body}
 }
 
-// RemoveFirst removes the oldest entry. An array that has become much too long goes.
+// Remove removes entry k. It moves all that come after it.
+func (l *StampList[B]) Remove(k int) {
+	if k == 0 {
+		l.RemoveFirst()
+		return
+	}
+	tail := l.List[l.head+k:]
+	copy(tail, tail[1:])
+	tail[len(tail)-1] = Stamped[B]{}
+	l.List = l.List[:len(l.List)-1]
+	l.shrink()
+}
+
+// RemoveFirst removes the oldest entry.
 func (l *StampList[B]) RemoveFirst() {
 	l.List[l.head] = Stamped[B]{}
 	l.head++
+	l.shrink()
+}
+
+// shrink lets go of an array that has become much too long, and begins an empty list at the front.
+func (l *StampList[B]) shrink() {
 	long := !l.Fixed && cap(l.List) > longTimeline
 	switch n := l.Len(); {
 	case n == 0 && long:

@@ -55,8 +55,13 @@ func TestStampListMatchesModel(t *testing.T) {
 				}
 			case 3:
 				if !longer && len(want) > 0 {
-					l.RemoveFirst()
-					want = want[1:]
+					if k := rnd.IntN(len(want)); rnd.IntN(2) == 0 {
+						l.Remove(k)
+						want = slices.Delete(want, k, k+1)
+					} else {
+						l.RemoveFirst()
+						want = want[1:]
+					}
 					require.True(t, l.Fixed || cap(l.List) <= max(2*slots.Batch, 4*len(want)+3), "%d of %d", len(want), cap(l.List))
 				}
 			case 4:
