@@ -16,16 +16,16 @@ import (
 func TestNeighboursWithoutPointersAreOnePiece(t *testing.T) {
 	const word = bits.UintSize / 8
 	type two struct {
-		a, b uint32
-		p    *int
+		A, B uint32
+		P    *int
 	}
 	type gap struct {
-		p    *int
-		a    uint8
-		b    uintptr // not beside a
+		P    *int
+		A    uint8
+		B    uintptr // not beside A
 		_    uintptr
-		none struct{}
-		c    uintptr
+		None struct{}
+		C    uintptr
 	}
 	for _, c := range []struct {
 		v    any
