@@ -13,7 +13,8 @@ import (
 //	limbo, late ──seal──▶ waiting: 7 │ 9 │ 12 ──step──▶ recycled ──▶ ready, freelist
 //
 // waiting is ordered by stamp, and a seal makes a batch of all that it takes, without a visit of any slot.
-// So batches pass in order, and the first one tells whether any has passed.
+// So the first one tells whether any has passed. Mostly they pass in order; for a stack's insertion, the youngest that
+// may does (batches.next).
 //
 // Where a removal takes a stamp of its own (Arena.stampPerSlot), a batch may have slots of several. It passes
 // when the latest has, and mostly that is soon. Before an insertion is refused, and where Synchronize, Trim or the

@@ -12,7 +12,7 @@ import (
 // The caller then owns the slot, and must publish or abandon it.
 //
 // Claim searches where it costs least. First come the shard's freelist, range and limbo, then the
-// others' freelists. Then come memory that belongs to no shard, and the others' limbo. If it finds
+// others' freelists and what is ready there. Then come memory that belongs to no shard, and the others' limbo. If it finds
 // nothing, it searches once more, under all locks, and then takes a slot, adds a page, or refuses
 // (refuse.go).
 //
@@ -104,7 +104,7 @@ func (s *shard) claimUnlocked() (*slots.Hook, uint64) {
 	ahead := s.mayGoAhead()
 	for k := 1; k < len(a.shards()); k++ {
 		o := s.next(k)
-		if _, ready := o.pending(); ready == 0 && o.free.Empty() {
+		if o.free.Empty() && !o.hasReady() {
 			continue
 		}
 		if ahead {

@@ -623,3 +623,26 @@ func TestStackUsesAgainWhatWasRemovedLast(t *testing.T) {
 		}
 	}
 }
+
+// TestOldValuesPassWhereNobodyElseLetsGo: in an arena that replays, or has a Reset, the collector's cycle reclaims
+// nothing. There old batches pass as insertions come, although younger ones have passed too.
+func TestOldValuesPassWhereNobodyElseLetsGo(t *testing.T) {
+	const n, left = 64 * slots.Batch, slots.Batch
+	frame := hint.Frame()
+	for _, set := range []setup[*int]{{replays: true, zero: true}, {reset: func(**int) {}}} {
+		set.slots = n
+		r := newRig(t, set)
+		s := r.shards[0]
+		hs := r.fill(t, s, n, pointer)
+		r.remove(t, s, hs[left:]...)
+		used := map[uint32]bool{}
+		for k := range n {
+			require.True(t, r.arena.Remove(frame, hs[k%left]))
+			h, err := shard.Insert(&r.arena, frame, new(int))
+			require.NoError(t, err)
+			hs[k%left] = h
+			used[slots.Low(h)] = true
+		}
+		require.Greater(t, len(used), n/2, "%+v", set)
+	}
+}

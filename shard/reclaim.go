@@ -83,20 +83,20 @@ type round struct {
 	resets   resets // slots for which Reset must be called, without the lock
 
 	limit    int  // how many slots it may visit
-	youngest bool // it lets the youngest batch pass first, for an insertion into a stack; Resets go by age
+	youngest bool // it lets the youngest batch pass first, for an insertion into a stack, if others let go of older values
 
 	moved      bool // slots came free, or left for Resets
 	unfinished bool // more has passed than it may visit, or waits for the Resets
 	visits     int
 }
 
-// reclaim moves slots from limbo to the freelist of target, or of their home if target is nil; under FIFO, to the
-// shard's own. The caller holds the lock of s, and runs r.resets without it. Removed slots pay for scans, and so
-// does the call.
+// reclaim moves slots from limbo to the freelist of target; or to what is ready, and to the freelists of their homes if
+// these are others, if target is nil; under FIFO, to the shard's own. The caller holds the lock of s, and runs r.resets
+// without it. Removed slots pay for scans, and so does the call.
 //
-// For an insertion, a queue's freelist gets what is ready before, and so does a stack's where few slots wait. The wrong order gives it the
-// few slots that were sealed just now. Then it is empty again soon, and what is ready stays. Where many wait, a stack's
-// gets the youngest of them that have passed, and what is ready if none has.
+// For an insertion, a queue's freelist gets what is ready before, and so does a stack's where few slots wait. The wrong
+// order gives it the few slots that were sealed just now. Then it is empty again soon, and what is ready stays. Where many
+// wait, a stack's gets the youngest of them that have passed, and what is ready if none has.
 func (r *round) reclaim(s, target *shard) {
 	price := s.backlog.pay(s, target)
 	r.begin(s, target)
@@ -181,6 +181,9 @@ func (r *round) passAsItIs() {
 func (r *round) refuse(s, target *shard, pins epoch.Pins) {
 	s.unworn.Store(0) // the arena has no slot that was never used, or may not make it
 	r.begin(s, target)
+	if s.fifo && !s.ready.empty() && s.ready.refill(&s.free) { // takeNeverUsed may have made unworn 1 again
+		r.moved = true
+	}
 	r.refill()
 	s.backlog.Learn(pins)
 	s.backlog.divide(pins.Oldest)
@@ -190,7 +193,8 @@ func (r *round) refuse(s, target *shard, pins epoch.Pins) {
 
 func (r *round) begin(s, target *shard) {
 	r.source, r.target, r.limit = s, target, reclaimMost
-	r.youngest = target != nil && !s.fifo && s.arena.Reset == nil
+	a := s.arena
+	r.youngest = target != nil && !s.fifo && a.Reset == nil && !(a.Replays && a.Pointers)
 }
 
 // release moves the batches that have passed, if the oldest guard has that epoch. A round for no insertion, which

@@ -106,6 +106,7 @@ func (d *verdict) takeLocked(s *shard) {
 	vacant := 0
 	for k := range a.shards() {
 		o := s.next(k)
+		o.refill(nil) // a Synchronize may have left slots there
 		if d.slot, d.h = o.popFree(); d.slot != nil {
 			s.setHome(slots.Low(d.h), slots.Low(d.h)+1)
 			return

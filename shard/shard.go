@@ -70,7 +70,7 @@ type shard struct {
 	// there is no slot.
 	//
 	//	writers  unlock
-	//	readers  pending
+	//	readers  pending, hasReady
 	kept atom.Uint64
 	_    [64]byte
 }
@@ -118,6 +118,9 @@ func (s *shard) pending() (waiting, ready int) {
 	kept := s.kept.Load()
 	return int(s.removed()) + int(slots.Generation(kept)), int(slots.Low(kept))
 }
+
+// hasReady reports whether about any slots have passed and are not in the freelist.
+func (s *shard) hasReady() bool { return slots.Low(s.kept.Load()) != 0 }
 
 // removed returns how many slots have come since the last seal.
 func (s *shard) removed() uint32 { return s.limbo.Size() + s.late.Size() }

@@ -18,7 +18,7 @@ const (
 	fixedBuckets = 64
 
 	// readyMost is how many chains of slots that have passed wait for an empty freelist. More
-	// are visited and pushed, which costs 5 ns a slot. Each takes 32 bytes a shard.
+	// are visited, which costs 5 ns a slot, and joined to the last. Each takes 32 bytes a shard.
 	readyMost = 32
 
 	// spliceLeast is how many slots a chain must have to wait for an empty freelist. Fewer
@@ -30,8 +30,8 @@ const (
 	// come back to what was removed last.
 	spliceMost = 4 * slots.Batch
 
-	// youngMost is how many batches may be younger than one that passes before the oldest. What is behind it is moved:
-	// 64 bytes a batch.
+	// youngMost is how many of the youngest batches may pass before the oldest. What is behind one is moved: 64 bytes a
+	// batch.
 	youngMost = 32
 
 	// firstReach is how many slots a magazine keeps at first. More would save scans on many
