@@ -191,6 +191,7 @@ func TestPinsThatMeetInAFullRowGetMoreCells(t *testing.T) {
 					grown.Store(true)
 				}
 			}
+			runtime.Gosched()
 		}
 	})
 }
