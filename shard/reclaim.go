@@ -105,7 +105,7 @@ func (r *round) reclaim(s, target *shard) {
 		return
 	}
 	if !r.youngest || s.removed()+s.backlog.size() < slots.Batch {
-		if r.refill(); r.youngest && r.moved {
+		if r.refill(); r.moved {
 			return
 		}
 	}
