@@ -87,6 +87,10 @@ func TestDamagedSnapshots(t *testing.T) {
 			} else if n < 12 {
 				require.ErrorIs(t, err, pool.ErrVersion, "the version")
 			}
+			if n >= len(whole)-4 {
+				require.Regexp(t, `: the checksum of \d{1,3} bytes, and all before them, is [0-9a-f]{8}; want [0-9a-f]{8}`, err.Error())
+				require.NotRegexp(t, `is 00000`, err.Error(), "a length")
+			}
 		}
 	}
 }

@@ -347,3 +347,18 @@ func (y *paying) steps(n int) {
 		}
 	}
 }
+
+// TestLongOrdersTakeSeveralRecords: an order of more than a record has, of many slots that are vacant in a drawn order,
+// comes back whole.
+func TestLongOrdersTakeSeveralRecords(t *testing.T) {
+	const n, some = 150_000, 1000
+	p := pool.Must(&pool.Options[int]{Origin: 7, Shards: 1})
+	hs := testkit.Fill(t, p, n, testkit.Number)
+	rand.New(rand.NewPCG(7, 0)).Shuffle(n, func(i, j int) { hs[i], hs[j] = hs[j], hs[i] })
+	p.RemoveBatch(hs)
+	file := testkit.Written(t, p)
+	require.Less(t, len(file), 8*n, "each slot is written once")
+	copied, err := pool.ReadFrom[int](bytes.NewReader(file), &pool.Options[int]{Origin: 7, Shards: 1})
+	require.NoError(t, err)
+	require.Equal(t, testkit.Fill(t, p, some, testkit.Number), testkit.Fill(t, copied, some, testkit.Number))
+}
