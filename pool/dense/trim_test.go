@@ -139,5 +139,5 @@ func TestTrimKeepsExhaustedSlots(t *testing.T) {
 	}
 	s.Trim()
 	require.NoError(t, dense.Check(s))
-	require.Equal(t, "6@"+strconv.Itoa(testkit.LastGeneration), create(t, s, 0).String())
+	require.Equal(t, "6@"+strconv.FormatUint(testkit.LastGeneration, 10), create(t, s, 0).String())
 }
