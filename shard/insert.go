@@ -12,9 +12,9 @@ import (
 // The caller then owns the slot, and must publish or abandon it.
 //
 // Claim searches where it costs least. First come the shard's freelist, range and limbo, then the
-// others' freelists and what is ready there. Then come memory that belongs to no shard, and the others' limbo. If it finds
-// nothing, it searches once more, under all locks, and then takes a slot, adds a page, or refuses
-// (refuse.go).
+// others' freelists, and what is ready there. Then come memory that belongs to no shard, and the
+// others' limbo. If it finds nothing, it searches once more, under all locks, and then takes a slot,
+// adds a page, or refuses (refuse.go).
 //
 //go:nosplit
 func (a *Arena) Claim(frame uintptr) (*slots.Hook, uint64, error) {

@@ -55,9 +55,7 @@ func (r *ready) refillPart(free *slots.Stack, table *slots.Table) bool {
 	if c.N <= spliceMost || !free.Empty() {
 		return r.refill(free)
 	}
-	part := c.TakeKept(table.Pages(), spliceMost/2, false)
-	part.Link(slots.None)
-	c.Finish(table)
+	part := c.TakePart(table, spliceMost/2)
 	if !free.Splice(&part) { // another shard has filled it meanwhile
 		part.Concat(c)
 		*c = part

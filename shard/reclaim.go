@@ -37,17 +37,19 @@ func (s *shard) reclaimAndUnlock(target *shard) (unfinished bool) {
 	return r.unfinished
 }
 
-// refill gives an empty freelist what is ready in s. It reports whether it did. A queue's freelist
+// refill gives an empty freelist what is ready in s, if there is some. It reports whether it did. A queue's freelist
 // stays empty until all slots have been used.
 func (s *shard) refill(target *shard) bool {
-	if s.ready.empty() {
-		return false
-	}
+	return !s.ready.empty() && s.unworn.Load() == 0 && s.fill(target)
+}
+
+// fill is refill where something is ready, whether all slots have been used or not.
+func (s *shard) fill(target *shard) bool {
 	if target = s.recipient(target); target == nil {
 		target = s
 	}
 	if s.fifo {
-		return s.unworn.Load() == 0 && s.ready.refill(&target.free)
+		return s.ready.refill(&target.free)
 	}
 	return s.ready.refillPart(&target.free, &s.arena.Table)
 }
@@ -100,17 +102,15 @@ type round struct {
 func (r *round) reclaim(s, target *shard) {
 	price := s.backlog.pay(s, target)
 	r.begin(s, target)
-	if target == nil {
-		r.reclaimAt(price)
-		return
-	}
-	if !r.youngest || s.removed()+s.backlog.size() < slots.Batch {
+	if target != nil && !s.ready.empty() && (!r.youngest || s.removed()+s.backlog.size() < slots.Batch) {
 		if r.refill(); r.moved {
 			return
 		}
 	}
 	r.reclaimAt(price)
-	r.refill()
+	if target != nil && !s.ready.empty() {
+		r.refill()
+	}
 }
 
 // reclaimAt reclaims what has passed, if a scan costs that, or is not paid for yet, if price is 0.
@@ -181,10 +181,7 @@ func (r *round) passAsItIs() {
 func (r *round) refuse(s, target *shard, pins epoch.Pins) {
 	s.unworn.Store(0) // the arena has no slot that was never used, or may not make it
 	r.begin(s, target)
-	if s.fifo && !s.ready.empty() && s.ready.refill(&s.free) { // takeNeverUsed may have made unworn 1 again
-		r.moved = true
-	}
-	r.refill()
+	r.moved = !s.ready.empty() && s.fill(target) // takeNeverUsed may have made unworn 1 again
 	s.backlog.Learn(pins)
 	s.backlog.divide(pins.Oldest)
 	r.release(pins.Oldest)

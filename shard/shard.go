@@ -119,7 +119,7 @@ func (s *shard) pending() (waiting, ready int) {
 	return int(s.removed()) + int(slots.Generation(kept)), int(slots.Low(kept))
 }
 
-// hasReady reports whether about any slots have passed and are not in the freelist.
+// hasReady reports whether slots have passed and are not in the freelist, as of the last unlock.
 func (s *shard) hasReady() bool { return slots.Low(s.kept.Load()) != 0 }
 
 // removed returns how many slots have come since the last seal.

@@ -31,6 +31,17 @@ func (c *Chain) TakeKept(t *PageTable, limit uint32, asksHolds bool) (run Chain)
 	return c.cut(t, n, last)
 }
 
+// TakePart takes the first slots of c, up to limit, all of which have another life and are not held. The part is a list
+// that can be spliced, and so is what is left.
+func (c *Chain) TakePart(table *Table, limit uint32) Chain {
+	part := c.TakeKept(table.Pages(), limit, false)
+	part.Link(None)
+	if c.N > 0 {
+		c.Finish(table)
+	}
+	return part
+}
+
 // askedPage is a page whose slots are asked.
 type askedPage struct {
 	firstHook unsafe.Pointer
