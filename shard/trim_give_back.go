@@ -11,7 +11,7 @@ import "coatcheck/shard/slots"
 // a few values lie in many pages, they come together as they are replaced, and a later Trim gives up
 // the pages that they have left. Of a million values of 16 bytes 1,000 were left, and then replaced at
 // random: a pool that kept the old order kept 25 MB for good. With this order 0.2 MB are left after
-// five Trims; with four goroutines on four shards 0.25 MB after eight, instead of 14 to 19. A value stays
+// five Trims; with four goroutines on four shards 0.2 to 0.5 MB after eight, instead of 14 to 19. A value stays
 // where it is until it is removed, and a stack soon hands out that slot again. So each freelist gets the first slots
 // at once, twice as many as there are values, and what follows them is ready. The wrong version gives it all: then
 // values that are replaced go through the slots of all pages.
