@@ -12,8 +12,8 @@
 //
 // GOGC is the default. The garbage of a turn is collected after it, outside the timed
 // part, or the next case would pay for it. So a case pays for the collections that begin in its
-// turns. Groups of big stores are not open together (suite.Group's Apart): beside the
-// others' memory their garbage would hardly ever be collected.
+// turns. Big stores are not open together (suite.Group's Apart): beside the others' memory
+// their garbage would hardly ever be collected. They are opened in turns instead.
 package measure
 
 import (
@@ -103,10 +103,7 @@ var errStopped = errors.New("measure: stopped")
 
 // group returns the cases of sg that are to be measured.
 func (o *Options) group(q *suite.Question, sg *suite.Group, procs int) *group {
-	g := &group{open: len(sg.Cases), turn: cmp.Or(o.Turn, defaultTurn), rounds: cmp.Or(o.Rounds, defaultRounds)}
-	if sg.Apart || sg.Once {
-		g.open = 1
-	}
+	g := &group{apart: sg.Apart || sg.Once, turn: cmp.Or(o.Turn, defaultTurn), rounds: cmp.Or(o.Rounds, defaultRounds)}
 	ops := 0
 	switch {
 	case sg.Once:

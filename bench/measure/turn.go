@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"slices"
 	"time"
 
 	"coatcheck/bench/suite"
@@ -14,22 +13,32 @@ import (
 // mostGarbage is the most bytes of garbage that a turn may leave to the next.
 const mostGarbage = 256 << 10
 
+// openings is how often a case is opened that is open alone.
+const openings = 3
+
 type group struct {
 	cases  []*contestant
-	open   int // how many are open at once
+	apart  bool // one is open at a time
 	turn   time.Duration
 	rounds int
 }
 
-// measure gives each case its turns.
+// measure gives each case its turns. What slows the machine down for a second, such as memory that goes back to the
+// system after the question before, would hit all rounds of one case that is open alone. So such cases are opened
+// in turns, for a part of their rounds.
 func (g *group) measure(ctx context.Context) {
-	for cases := range slices.Chunk(g.cases, g.open) {
-		g.take(ctx, cases)
+	if !g.apart {
+		g.take(ctx, g.cases, g.rounds)
+		return
+	}
+	parts := min(g.rounds, openings)
+	for part, i := range turns.Order(parts, len(g.cases)) {
+		g.take(ctx, g.cases[i:i+1], g.rounds*(part+1)/parts-g.rounds*part/parts)
 	}
 }
 
 // take opens the cases, gives each a turn in each round, and closes them.
-func (g *group) take(ctx context.Context, cases []*contestant) {
+func (g *group) take(ctx context.Context, cases []*contestant, rounds int) {
 	defer runtime.GC()
 	for _, c := range cases {
 		if ctx.Err() == nil {
@@ -38,7 +47,7 @@ func (g *group) take(ctx context.Context, cases []*contestant) {
 		}
 	}
 	runtime.GC()
-	for _, i := range turns.Order(g.rounds, len(cases)) {
+	for _, i := range turns.Order(rounds, len(cases)) {
 		if c := cases[i]; ctx.Err() == nil && c.run.Do != nil && c.err == nil && c.turn() > mostGarbage {
 			runtime.GC()
 		}

@@ -68,8 +68,8 @@ type Group struct {
 	// case is open at a time.
 	Once bool
 	// Apart says that only one case is open at a time, because of its memory, or because
-	// the others' memory would delay its garbage collections. Its rounds follow one another,
-	// so they are not side by side with the others'.
+	// the others' memory would delay its garbage collections. Each case is opened three times, in turns, for a third
+	// of its rounds.
 	Apart bool
 	// Whole says that each turn of a case is one Do of one operation, which does a whole program.
 	// In a quick run each case has one turn.
