@@ -18,29 +18,25 @@ import (
 	"coatcheck/internal/check/interleave"
 )
 
-// suite is the tests of a package, built with hooked words for scenarios, or without.
-type suite struct {
-	pkg      string
-	explores bool
-}
+// suite is the tests of a package, in a build that has the tag how, or the race detector.
+type suite struct{ pkg, how string }
+
+// The builds that are no ordinary ones.
+const (
+	exploring = "interleave" // with hooked words, for scenarios
+	recording = "coatcheck_debug"
+	counting  = "coatcheck_costs"
+	racing    = "race" // with the race detector, whose tag it is
+)
+
+func (u suite) explores() bool { return u.how == exploring }
 
 // folder is the folder of u's tests, below the root. Pool's scenarios have one of their own.
 func (u suite) folder() string {
-	if u.explores && u.pkg == "pool" {
+	if u.explores() && u.pkg == "pool" {
 		return "internal/check/explore"
 	}
 	return u.pkg
-}
-
-// tags are the build tags of u.
-func (u suite) tags() string {
-	switch {
-	case u.explores:
-		return "interleave"
-	case u.pkg == "internal/check/costs":
-		return "coatcheck_costs"
-	}
-	return ""
 }
 
 // killer is a scenario or an ordinary test.
@@ -51,7 +47,7 @@ type killer struct {
 
 // test returns the killer's full name in go test.
 func (k killer) test() string {
-	if !k.explores {
+	if !k.explores() {
 		return k.name
 	}
 	return "TestInterleave/" + strings.ReplaceAll(k.name, " ", "_")
@@ -235,7 +231,7 @@ var environment = []string{
 
 // binary is where the tests of u are built.
 func (b *bench) binary(u suite) string {
-	return filepath.Join(b.dir, fmt.Sprint(strings.ReplaceAll(u.pkg, "/", "-"), "-", u.explores))
+	return filepath.Join(b.dir, strings.ReplaceAll(u.pkg, "/", "-")+"-"+u.how)
 }
 
 // build builds the tests of u, with the files in after instead of the tree's. If u explores
@@ -257,8 +253,15 @@ func (b *bench) build(u suite, after map[string]string) error {
 		}
 		replace[filepath.Join(b.tree, name)] = file
 	}
-	args := []string{"test", "-c", "-vet=off", "-trimpath", "-ldflags=-s -w", "-gcflags=./internal/check/...=-l -dwarf=false", "-tags", u.tags(), "-o", b.binary(u), "-overlay", b.binary(u) + ".json"}
-	if u.explores {
+	args := []string{"test", "-c", "-vet=off", "-trimpath", "-ldflags=-s -w", "-gcflags=./internal/check/...=-l -dwarf=false", "-o", b.binary(u), "-overlay", b.binary(u) + ".json"}
+	switch u.how {
+	case "":
+	case racing:
+		args = append(args, "-race")
+	default:
+		args = append(args, "-tags", u.how)
+	}
+	if u.explores() {
 		tests, _ := filepath.Glob(filepath.Join(b.tree, u.folder(), "*_test.go"))
 		for _, file := range tests {
 			text, err := os.ReadFile(file)
@@ -277,6 +280,9 @@ func (b *bench) build(u suite, after map[string]string) error {
 	cmd := exec.Command("go", append(args, "./"+u.folder())...)
 	cmd.Dir = b.tree
 	cmd.Env = append(cmd.Environ(), environment...)
+	if u.how == racing {
+		cmd.Env = append(cmd.Env, "CGO_ENABLED=1") // which the race detector needs
+	}
 	text, err := cmd.CombinedOutput()
 	spent(&b.building, cmd)
 	if err != nil {
@@ -292,7 +298,7 @@ func (b *bench) run(k killer, bound, number int) verdict {
 	ctx, cancel := context.WithTimeout(context.Background(), b.limit)
 	defer cancel()
 	args := []string{"-test.v", "-test.run", wholly(k.test())}
-	if k.explores {
+	if k.explores() {
 		args = append(args, fmt.Sprint("-interleave.bound=", bound))
 	} else {
 		args = append(args, "-test.short", "-test.timeout=0")
@@ -344,15 +350,15 @@ func (v *verdict) judge(out string, code int) {
 	case code == 0 && strings.Contains(out, "--- PASS: "+v.test()+" ("):
 		v.kind = passed
 	case code == 1 && !strings.Contains(out, "--- FAIL: "+v.test()+" ("):
-	case code == 1 && !v.explores:
+	case code == 1 && !v.explores():
 		v.kind = failed
 	case code == 1 && len(reports) == 1:
 		v.kind = kind(reports[0][1])
 		v.schedules, _ = strconv.Atoi(reports[0][2])
 		v.preemptions, _ = strconv.Atoi(reports[0][3])
-	case code == 2 && !v.explores && strings.Contains(out, asleep):
+	case code == 2 && !v.explores() && strings.Contains(out, asleep):
 		v.kind = interleave.Deadlock
-	case code == 2 && !v.explores && (strings.Contains(out, "panic: ") || strings.Contains(out, outside)):
+	case code == 2 && !v.explores() && (strings.Contains(out, "panic: ") || strings.Contains(out, outside)):
 		v.kind = interleave.Panicked
 	}
 }

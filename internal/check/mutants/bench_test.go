@@ -17,24 +17,24 @@ func TestJudgeTellsKindsApart(t *testing.T) {
 	const inside = "--- FAIL: TestInterleave/TestX (0.00s)\n"
 	lost := "    x.go:1: " + interleave.Search(func(r *interleave.Run) { r.Failf("one is lost") }, 0).Failure.Error() + "\n"
 	for _, c := range []struct {
-		explores bool
-		out      string
-		code     int
-		kind     kind
+		how  string
+		out  string
+		code int
+		kind kind
 	}{
-		{false, passes, 0, passed},
-		{false, "testing: warning: no tests to run\n", 0, crashed},
-		{false, fails, 1, failed},
-		{false, "", 1, crashed}, // it exited
-		{false, fails + panics, 2, interleave.Panicked},
-		{false, asleep + "\n\ngoroutine 1 [chan receive]:\n", 2, interleave.Deadlock},
-		{true, "--- PASS: TestInterleave/TestX (0.00s)\n", 0, passed},
-		{true, inside + lost, 1, interleave.Broken},
-		{true, inside + lost + lost, 1, crashed},
-		{true, inside, 1, crashed},
-		{true, inside + lost + panics, 2, crashed},
+		{"", passes, 0, passed},
+		{"", "testing: warning: no tests to run\n", 0, crashed},
+		{"", fails, 1, failed},
+		{"", "", 1, crashed}, // it exited
+		{"", fails + panics, 2, interleave.Panicked},
+		{"", asleep + "\n\ngoroutine 1 [chan receive]:\n", 2, interleave.Deadlock},
+		{exploring, "--- PASS: TestInterleave/TestX (0.00s)\n", 0, passed},
+		{exploring, inside + lost, 1, interleave.Broken},
+		{exploring, inside + lost + lost, 1, crashed},
+		{exploring, inside, 1, crashed},
+		{exploring, inside + lost + panics, 2, crashed},
 	} {
-		v := verdict{killer: killer{suite{explores: c.explores}, "TestX"}}
+		v := verdict{killer: killer{suite{how: c.how}, "TestX"}}
 		v.judge(c.out, c.code)
 		require.Equal(t, c.kind, v.kind, "%+v", c)
 		require.Equal(t, c.kind == failed || c.kind == interleave.Broken, (&mutant{}).kills(v), "%+v", c)

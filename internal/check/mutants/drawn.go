@@ -25,18 +25,35 @@ type layer struct {
 
 const everything = "." // the pattern of all tests
 
-// layersOf returns what is run for a slip in a folder, the cheapest first. What a layer finds, the
-// later ones need not.
-func layersOf(folder string) (all []layer) {
-	ordinary := func(pkg string) layer { return layer{suite{pkg, false}, everything} }
-	explored := func(pkg string) layer { return layer{suite{pkg, true}, "Interleave"} }
+// layersOf returns what is run for a slip, the cheapest first. What a layer finds, the later ones need not.
+func layersOf(s *slip) []layer {
+	folder := path.Dir(s.file)
+	all := ordinaryLayers(folder)
+	if folder == "pool" || folder == "pool/pooltest" {
+		all = append(all, layer{suite{folder, recording}, everything})
+	}
+	// Plain stores in another order, or without their lock, are races before they are anything else.
+	if s.kind == "missing lock" || s.kind == "swapped stores" {
+		if groupOf(folder) != protocol { // whose tests take minutes under the race detector
+			all = append(all, layer{suite{folder, racing}, everything})
+		}
+		all = append(all, layer{suite{".", racing}, "Storm|Torture"})
+	}
+	return all
+}
+
+// ordinaryLayers returns those that are run for any slip.
+func ordinaryLayers(folder string) (all []layer) {
+	ordinary := func(pkg string) layer { return layer{suite{pkg, ""}, everything} }
+	costs := layer{suite{"internal/check/costs", counting}, everything}
+	explored := func(pkg string) layer { return layer{suite{pkg, exploring}, "Interleave"} }
 	switch folder {
 	case "epoch":
-		all = append(all, ordinary("epoch"), ordinary("shard"), ordinary("internal/check/costs"))
+		all = append(all, ordinary("epoch"), ordinary("shard"), costs)
 	case "shard":
-		all = append(all, ordinary("shard"), ordinary("internal/check/costs"))
+		all = append(all, ordinary("shard"), costs)
 	case "shard/slots":
-		all = append(all, ordinary("shard/slots"), ordinary("shard"), ordinary("internal/check/costs"))
+		all = append(all, ordinary("shard/slots"), ordinary("shard"), costs)
 	case "internal/cause":
 		return append(all, ordinary(folder), ordinary("epoch"), ordinary("pool"), ordinary("pool/pending"))
 	case "pool/internal/codec":
@@ -49,7 +66,7 @@ func layersOf(folder string) (all []layer) {
 	default:
 		return append(all, ordinary(folder))
 	}
-	return append(all, layer{suite{"pool", false}, "OperationsMatchModel"}, ordinary("pool"), explored("pool"), layer{suite{".", false}, "Storm|Torture"})
+	return append(all, layer{suite{"pool", ""}, "OperationsMatchModel"}, ordinary("pool"), explored("pool"), layer{suite{".", ""}, "Storm|Torture"})
 }
 
 // drawnRun draws slips, or takes all of the lines that -at names, and runs the layers of each until one finds
@@ -215,7 +232,9 @@ func reasons(text string) (map[string]string, error) {
 
 // slow reports whether a layer takes minutes. Those layers run last, when the others have found most
 // slips of all folders.
-func (l layer) slow() bool { return l.explores || l.pkg == "." }
+func (l layer) slow() bool {
+	return l.explores() || l.pkg == "." || l.how == recording || l.how == racing
+}
 
 // unbuilt is how a slip ends that does not build, although its package does. It is no bug that anybody
 // could have.
@@ -227,14 +246,19 @@ const unbuilt = string(noBuild)
 func (p place) find(s *slip, slow bool) (by, how string) {
 	b := <-p.alone
 	defer func() { p.alone <- b }()
-	for _, l := range layersOf(path.Dir(s.file)) {
-		if slow && !l.slow() {
+	for _, l := range layersOf(s) {
+		switch {
+		case l.how == racing:
+			if slow {
+				how = p.runRacing(b, s, l)
+			}
+		case slow && !l.slow():
 			how = p.runAlone(b, s, l)
-		} else if l.slow() == slow {
+		case l.slow() == slow:
 			how = p.runTogether(b, s, l)
 		}
-		if by = l.pkg; l.explores {
-			by += ", explored"
+		if by = l.pkg; l.how != "" {
+			by += ", " + l.how
 		}
 		if how != "" {
 			return by, how
@@ -295,6 +319,19 @@ func (p place) runAlone(b *bench, s *slip, l layer) (how string) {
 	return how
 }
 
+// runRacing runs all tests of a layer under the race detector. A build of many slips would have races of its own,
+// since it notes which functions were called.
+func (p place) runRacing(b *bench, s *slip, l layer) (how string) {
+	if !s.build(b, l) {
+		return unbuilt
+	}
+	how, again := b.suite(l, 0, part{pattern: l.run, limit: 20 * time.Minute})
+	if how != "" && (b.build(l.suite, nil) != nil || !b.passes(l, again)) {
+		return ""
+	}
+	return how
+}
+
 // build builds s alone for a layer, and reports whether it could.
 func (s *slip) build(b *bench, l layer) bool {
 	after, err := s.apply(b.tree)
@@ -327,7 +364,7 @@ func (b *bench) suite(l layer, number int, p part) (how string, again part) {
 		return "hangs", p
 	}
 	test, how := failure(string(out))
-	if !l.explores {
+	if !l.explores() {
 		test, _, _ = strings.Cut(test, "/")
 	}
 	if test != "" {

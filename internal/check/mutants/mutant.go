@@ -93,7 +93,13 @@ func (m *mutant) parse(text string) error {
 			m.kept = value
 		case "killed by":
 			pkg, name, _ := strings.Cut(value, ": ")
-			m.killer = killer{suite{pkg, !strings.HasPrefix(name, "Test")}, name}
+			m.killer = killer{suite{pkg, ""}, name}
+			switch {
+			case !strings.HasPrefix(name, "Test"):
+				m.killer.how = exploring
+			case pkg == "internal/check/costs":
+				m.killer.how = counting
+			}
 		case "ends":
 			m.ends = kind(value)
 		case "quick":
@@ -169,11 +175,11 @@ func (h *hunk) apply(text string) (string, error) {
 // check returns an error that lists the mutants that do not apply to the tree at root, or that
 // do not compile then, under the build tags of their killers.
 func check(list []mutant, root string) (err error) {
-	for _, tags := range []string{"", "interleave", "coatcheck_costs"} {
-		compiler := newCompiler(root, tags)
+	for _, how := range []string{"", exploring, counting} {
+		compiler := newCompiler(root, how)
 		for i := range list {
 			m := &list[i]
-			if m.killer.tags() != tags {
+			if m.killer.how != how {
 				continue
 			}
 			after, wrong := m.apply(root)

@@ -67,7 +67,7 @@ func TestMutantsNameWhatExists(t *testing.T) {
 		test, of, parts := strings.Cut(k.name, "/")
 		there := strings.Contains(texts[folder], "\nfunc "+test+"(") &&
 			(!parts || strings.Contains(texts[folder], `"`+strings.ReplaceAll(of, "_", " ")+`"`))
-		if k.explores {
+		if k.explores() {
 			there = strings.Contains(texts[folder], `"`+k.name+`"`) || strings.Contains(texts[folder], "\n"+k.name+"\n")
 		}
 		assert.True(t, there, "%s: there is no %q in %s", m.file, k.name, folder)
@@ -173,7 +173,7 @@ func TestPatchesFitOnce(t *testing.T) {
 			continue
 		}
 		require.Equal(t, p.want, after["x.go"])
-		require.Equal(t, killer{suite{"pool", true}, "X: of two"}, m.killer)
+		require.Equal(t, killer{suite{"pool", exploring}, "X: of two"}, m.killer)
 		require.Equal(t, []string{"L1", "row 2"}, m.attacks)
 	}
 }

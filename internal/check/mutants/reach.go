@@ -49,7 +49,7 @@ func (w *metaBench) measure(l layer) *usual {
 		for _, name := range strings.Fields(string(list)) {
 			switch {
 			case !runnable.MatchString(name):
-			case l.explores:
+			case l.explores():
 				for _, part := range w.scenarios(l, name) {
 					u.tests = append(u.tests, timed{name: name, part: part})
 				}
@@ -92,7 +92,7 @@ func (w *metaBench) time(l layer, t *timed) {
 		panic(err)
 	}
 	args := append([]string{"-test.short", "-test.run", pattern([]timed{*t}), "-test.timeout=0"}, w.patience(l.suite)...)
-	if l.explores {
+	if l.explores() {
 		args = append(args, "-interleave.bound=1") // the functions are mostly the same with more
 	}
 	cmd := w.command(context.Background(), l.suite, 0, args)
@@ -153,7 +153,7 @@ func (l layer) part(list []timed) part {
 	for _, t := range list {
 		p.limit += 8 * t.took
 	}
-	if p.limit = max(p.limit, 30*time.Second); l.explores {
+	if p.limit = max(p.limit, 30*time.Second); l.explores() {
 		p.limit = 20 * time.Minute // with more preemptions than those that were timed
 	}
 	return p
