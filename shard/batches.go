@@ -23,7 +23,7 @@ type batch struct {
 // are joined. Only its methods use its fields.
 //
 // A batch joins the one before it while both together have few slots. So there are few batches, however often
-// something is sealed: at most one for each half of Arena.mostOwned slots that wait, those that goals keep
+// something is sealed: about one for each half of Arena.mostOwned slots that wait, those that goals keep
 // apart, and apartMost. In the naive way each seal has one. But a refusal, a Synchronize or the collector may seal
 // a single slot, of 16 bytes perhaps, in a batch of 64.
 type batches struct {

@@ -97,3 +97,20 @@ func TestOneReclaimTakesWhatCameLate(t *testing.T) {
 	s.Reclaim(s)
 	require.Zero(t, s.Pending())
 }
+
+// TestHeldBatchEndsNoRound: an insertion lets an older batch pass where all slots of the youngest are held.
+func TestHeldBatchEndsNoRound(t *testing.T) {
+	const n = 2 * slots.Batch
+	r := newRig[uint64](t, setup[uint64]{slots: 2 * n})
+	s := r.shards[0]
+	older, held := r.fill(t, s, n, number), r.fill(t, s, n, number)
+	for _, h := range held {
+		_, ok := r.arena.Hold(h)
+		require.True(t, ok)
+	}
+	r.leave(t, s, older...)
+	r.advance()
+	r.leave(t, s, held...)
+	s.Reclaim(s)
+	require.NotZero(t, s.Free()+s.Ready())
+}

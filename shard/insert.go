@@ -190,8 +190,8 @@ func (a *Arena) slack() int { return 2 * slots.Batch * len(a.shards()) }
 // mayGrow reports whether new memory is allowed while so many slots wait. Without a bound, a
 // pool would grow without end under a forgotten guard.
 func (a *Arena) mayGrow(waiting int64) bool {
-	// No count of live values exists. Of the slots that were handed out, those that neither
-	// wait nor may be in a magazine are live: the freelists have just been found empty.
+	// No count of live values exists. Of the slots that were handed out, those that neither wait nor may be in a
+	// magazine are live, where the freelists have just been found empty. Elsewhere slots that are ready count too.
 	handedOut := int64(a.Table.Resident()) - int64(a.Table.Unused())
 	return waiting < a.limboLimit(handedOut-waiting-a.magazines.reach.Load())
 }

@@ -21,7 +21,7 @@ type ready struct {
 	first [mostWhole]slots.Chain
 }
 
-// mostWhole is how many chains a round passes whole, at most.
+// mostWhole is how many chains of a batch each a round passes whole.
 const mostWhole = reclaimMost / slots.Batch
 
 // init makes room for the chains of a round, and for n.

@@ -98,7 +98,8 @@ type round struct {
 //
 // For an insertion, a queue's freelist gets what is ready before, and so does a stack's where few slots wait. The wrong
 // order gives it the few slots that were sealed just now. Then it is empty again soon, and what is ready stays. Where many
-// wait, a stack's gets the youngest of them that have passed, and what is ready if none has.
+// wait, a stack's gets the youngest of them that have passed, and what is ready if none has; but not with a Reset. A Reset
+// may remove and insert, and each of its insertions would run further ones, as long as something waits.
 func (r *round) reclaim(s, target *shard) {
 	price := s.backlog.pay(s, target)
 	r.begin(s, target)
@@ -202,13 +203,13 @@ func (r *round) release(oldest uint64) {
 		b.divide(oldest)
 	}
 	r.recycler = a.recycler() // observes (P7)
-	for {
+	for got := false; ; {
 		k, passed := b.step(oldest, r.youngest)
 		if passed == nil {
 			break
 		}
 		// A stack's insertion that has got slots comes back before it needs others.
-		if r.visits >= r.limit || r.youngest && r.moved && r.visits >= slots.Batch {
+		if r.visits >= r.limit || r.youngest && got && r.visits >= slots.Batch {
 			r.unfinished = true
 			break
 		}
@@ -217,14 +218,15 @@ func (r *round) release(oldest uint64) {
 			break
 		}
 		n := passed.N
-		r.pass(&passed.Chain)
+		got = r.pass(&passed.Chain) || r.home.N > 0 || got
 		b.stepped(k, n-passed.N)
 	}
 	r.unfinished = r.unfinished || r.resets.n > 0
 	r.deliver()
 }
 
-// pass recycles the slots of a batch whose grace period is over, as many as the round may visit.
+// pass recycles the slots of a batch whose grace period is over, as many as the round may visit. It reports whether they
+// went whole.
 //
 // If they need no visit, they go to an empty freelist whole, or wait for that. A visit
 // costs some 5 ns a slot, since each is found only through the one before.
@@ -233,13 +235,12 @@ func (r *round) release(oldest uint64) {
 // is visited, and only those with that home go there. A goroutine that has moved removes slots
 // of two homes. To send all to one would mix slots of different cache lines for as long as
 // values live.
-func (r *round) pass(c *slots.Chain) {
+func (r *round) pass(c *slots.Chain) (whole bool) {
 	s, a := r.source, r.source.arena
 	r.moved = true
 	r.send(r.target, slots.Low(c.First))
 	asIs := r.recycler.keepsAll() && r.recycler.renewsNone()
-	whole := asIs && !r.sorts
-	if whole {
+	if whole = asIs && !r.sorts; whole {
 		c.Finish(&a.Table) // a batch that was passed in part begins with an index alone
 		if s.fifo {
 			r.home.Concat(c)
@@ -250,9 +251,10 @@ func (r *round) pass(c *slots.Chain) {
 	if whole {
 		r.visits += int(min(c.N, slots.Batch)) // as many batches may have passed as slots, and each costs cache misses
 		*c = slots.Chain{}
-		return
+		return true
 	}
 	r.passSlots(c, asIs)
+	return false
 }
 
 // passSlots is pass for slots that are visited, until the round has made so many visits.

@@ -30,8 +30,8 @@ type shard struct {
 	searches atom.Uint32
 
 	// unworn is 1 under FIFO until no slot is left that was never used and that the arena may have.
-	// Until then nothing that was used is put into free. What is in it when alloc makes unworn 1 goes
-	// first.
+	// Until then nothing that was used is put into free, but by a refusal. What is in it when alloc makes
+	// unworn 1 goes first.
 	//
 	//	writers  takeNeverUsed and refuse, as no such slot was found; alloc, putOff, giveBack; restore, in
 	//	         a new arena
