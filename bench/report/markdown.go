@@ -46,7 +46,7 @@ var columns = []column{
 
 // Table returns a table of medians, whose cells have a line for each file of figures. It has a row
 // for each chart with a comparison, of the first set of parameters and the last. It leaves out
-// columns without figures.
+// columns without figures, and programs, which have a table of their own (Contestants).
 func Table(all []*Figures, qs []suite.Question) string {
 	var b strings.Builder
 	rows := make([][][]*cell, len(all))
@@ -118,11 +118,11 @@ func (c *column) text(ends []*cell) string {
 	return together(texts, "; ")
 }
 
-// ends returns, for each chart with a comparison, its first contest and, if it has more, its
+// ends returns, for each chart with a comparison, but for programs, its first contest and, if it has more, its
 // last.
 func ends(cs []*cell) (all [][]*cell) {
 	for _, c := range cs {
-		if c.best(suite.Theirs) == nil {
+		if c.best(suite.Theirs) == nil || value(c.params, paramLoad) != "" {
 			continue
 		}
 		if n := len(all); n == 0 || all[n-1][0].title != c.title {

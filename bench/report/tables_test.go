@@ -89,6 +89,10 @@ func TestTablesOfTwoProcessors(t *testing.T) {
 	require.Equal(t, origins+`| what | the plain pool | a Worker | best that does the job | best reference, which does less |
 |---|---|---|---|---|
 `+cells+" cas 1.01 ns; –<br>cas 1.01 ns; – |\n", Table(all, []suite.Question{q}))
+
+	program := constructed(t, "ns/op", map[string]float64{"pool/load=quiet": 1, "mutex/load=quiet": 2})
+	program.series[0].id, program.series[1].id = q.ID, q.ID
+	require.NotContains(t, Table([]*Figures{program}, []suite.Question{q}), "What?")
 }
 
 func TestRewriteReplacesTheTablesAlone(t *testing.T) {
