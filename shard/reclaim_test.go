@@ -56,6 +56,62 @@ func TestReadyChainsWaitForAnEmptyList(t *testing.T) {
 	require.Zero(t, s.Free())
 }
 
+// TestReadySlotsComeBeforeSeals: an insertion that gets what is ready seals nothing and visits nothing, whether that is a part
+// of a chain or a whole one. Of a stack that is so where few slots wait.
+func TestReadySlotsComeBeforeSeals(t *testing.T) {
+	if shard.VisitsAll {
+		return // no chain is ready
+	}
+	reset := func(*uint64) {}
+	for _, n := range []int{shard.SpliceMost, shard.SpliceMost + 1} {
+		for _, set := range []setup[uint64]{{}, {fifo: true}, {reset: reset}} {
+			waiting := slots.Batch
+			if !set.fifo && set.reset == nil {
+				waiting--
+			}
+			set.slots = 2*n + waiting
+			r := newRig(t, set)
+			s := r.shards[0]
+			hs := r.fill(t, s, set.slots, number)
+			require.Empty(t, drain(s)) // and so a queue goes on with used slots
+			for range 2 {
+				s.Lock() // so that one seal takes all
+				r.leave(t, s, hs[:n]...)
+				s.Unlock()
+				hs = hs[n:]
+				for s.Reclaim(nil) {
+				}
+			}
+			drain(s)
+			ready, seals := s.Ready(), s.Seals()
+			require.Positive(t, ready)
+			r.remove(t, s, hs...)
+			visits, _ := s.Round(s)
+			require.Zero(t, visits)
+			require.Less(t, s.Ready(), ready)
+			require.Equal(t, seals, s.Seals())
+		}
+	}
+}
+
+// TestFixedListsNeverGrow: with Fixed, a shard has room for all chains that may be ready, and for all batches.
+func TestFixedListsNeverGrow(t *testing.T) {
+	if shard.VisitsAll {
+		return // no chain is ready
+	}
+	const n, total = shard.SpliceLeast, (shard.ReadyMost + 4) * shard.SpliceLeast
+	r := newRig[uint64](t, setup[uint64]{slots: total, capacity: total, fixed: true})
+	s := r.shards[0]
+	hs := r.fill(t, s, total, number)
+	before := s.BacklogBytes()
+	for ; len(hs) > 0; hs = hs[n:] {
+		r.remove(t, s, hs[:n]...)
+		s.Reclaim(s)
+		require.Equal(t, before, s.BacklogBytes())
+	}
+	require.Greater(t, s.Ready(), shard.ReadyMost*n)
+}
+
 // TestFreelistsGetPartsOfLongChains: of a chain that is longer than spliceMost a stack's freelist gets half as much, in its
 // order, whichever shard's it is. What is left goes on. A freelist that has slots gets none.
 func TestFreelistsGetPartsOfLongChains(t *testing.T) {

@@ -219,3 +219,32 @@ func TestMagazinesThatOpenTogetherHaveShards(t *testing.T) {
 		require.Equal(t, most, r.arena.Made())
 	}
 }
+
+// TestRefusalWaitsForLookUps: an insertion is not refused while a look-up's pin alone is in the way of a slot, and guards in
+// the way of others, in the same batch and in a later one.
+func TestRefusalWaitsForLookUps(t *testing.T) {
+	const total = 8
+	for first := 1; first < 3; first++ { // how many slots the guard does not delay
+		r := newRig[uint64](t, setup[uint64]{slots: total, capacity: total})
+		s := r.shards[0]
+		hs := r.fill(t, s, total, number)
+		look := r.arena.Domain.PinTransient()
+		r.remove(t, s, hs[:first]...)
+		r.advance()
+		g := r.arena.Domain.Pin()
+		r.remove(t, s, hs[first:4]...)
+		s.Seal()
+		r.advance()
+		r.remove(t, s, hs[4:]...)
+		s.Seal()
+		require.Greater(t, s.Batches(), 1)
+		h, err := r.arena.Decide(s, r.arena.Decisions())
+		require.NoError(t, err, "it should look again")
+		require.Zero(t, h)
+		look.Unpin()
+		require.Len(t, r.claim(t, s, first), first)
+		_, err = r.arena.Decide(s, r.arena.Decisions())
+		require.ErrorIs(t, err, shard.ErrStalled)
+		g.Unpin()
+	}
+}

@@ -89,3 +89,22 @@ func TestEachSlotHasItsStamp(t *testing.T) {
 		require.Equal(t, stamp, r.arena.StampOf(uint32(i), stamps[63]), "slot %d", i)
 	}
 }
+
+// TestRemovalsOwnFewSlots: a call that gathers removals gives slots to limbo before it has more than an operation may own.
+func TestRemovalsOwnFewSlots(t *testing.T) {
+	for _, capacity := range []int{0, 256} {
+		const total = 3*slots.Batch + 1
+		r := newRig[uint64](t, setup[uint64]{slots: total, capacity: capacity})
+		s := r.shards[0]
+		c := s.Removals()
+		most := 0
+		for k, h := range r.fill(t, s, total, number) {
+			require.True(t, c.Remove(h))
+			require.Equal(t, k+1, s.Pending()+c.Len())
+			most = max(most, c.Len())
+		}
+		require.Equal(t, s.MostOwned()-1, most)
+		c.End()
+		require.Equal(t, total, s.Pending())
+	}
+}

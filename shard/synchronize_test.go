@@ -2,6 +2,8 @@ package shard_test
 
 import (
 	"context"
+	"runtime"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -63,4 +65,36 @@ func TestSynchronizeStopsAfterAsMuchAsACallReclaims(t *testing.T) {
 	require.Equal(t, n-2*shard.ReclaimMost, s.Pending())
 	r.arena.Trim()
 	require.Zero(t, s.Pending())
+}
+
+// doneOnce is a context that calls a function when it is asked first, and is done.
+type doneOnce struct {
+	context.Context
+	first sync.Once
+	call  func()
+}
+
+func (c *doneOnce) Err() error {
+	c.first.Do(c.call)
+	return context.Canceled
+}
+
+// TestGoalEndsUnderTheLock: a Synchronize that gives up touches the backlog only when whoever has the lock lets go.
+func TestGoalEndsUnderTheLock(t *testing.T) {
+	r := newRig[uint64](t, setup[uint64]{slots: 4})
+	s := r.shards[0]
+	hs := r.fill(t, s, 4, number)
+	g := r.arena.Domain.Pin()
+	defer g.Unpin()
+	r.remove(t, s, hs...)
+	locked, done := make(chan bool, 1), make(chan error, 1)
+	ctx := &doneOnce{Context: t.Context(), call: func() { s.Lock(); locked <- true }}
+	go func() { done <- r.arena.Synchronize(ctx) }()
+	require.True(t, testkit.Soon(t, locked))
+	for range 1000 {
+		runtime.Gosched() // it reaches the lock
+	}
+	require.Empty(t, done)
+	s.Unlock()
+	require.ErrorIs(t, testkit.Soon(t, done), context.Canceled)
 }

@@ -74,3 +74,22 @@ func TestWorkersLockNothingWhereNothingIsReady(t *testing.T) {
 	require.Zero(t, d.Locks)
 	w.Close()
 }
+
+// TestFilledFreelistsCostNoVisit: where a search has filled the freelist with what was removed meanwhile, it visits no slot of
+// what is ready.
+func TestFilledFreelistsCostNoVisit(t *testing.T) {
+	const peak, n = 20_000, 2 * batch
+	p := pool.Must(&options{Shards: 1})
+	hs := testkit.Fill(t, p, peak+n, func(int) value { return value{} })
+	require.Equal(t, peak, p.RemoveBatch(hs[n:]))
+	testkit.RequireReclaimed(t, p)
+	p.Insert(value{}) // takes the first part
+	hs = hs[:n]
+	d := steps(func() {
+		for range 100 {
+			require.Equal(t, n, p.RemoveBatch(hs))
+			hs = testkit.Fill(t, p, n, func(int) value { return value{} })
+		}
+	})
+	require.Zero(t, d.Slots)
+}
