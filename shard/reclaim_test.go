@@ -94,6 +94,25 @@ func TestReadySlotsComeBeforeSeals(t *testing.T) {
 	}
 }
 
+// TestRoundsForNobodyTakeAllThatHasPassed: not only what the last scan spoke of, of which a round had to leave some.
+func TestRoundsForNobodyTakeAllThatHasPassed(t *testing.T) {
+	const n, later = shard.ReclaimMost + 100, 10
+	everyKind(t, func(t *testing.T, set setup[*int]) {
+		set.slots = n + later
+		r := newRig(t, set)
+		s := r.shards[0]
+		hs := r.fill(t, s, n+later, pointer)
+		r.leave(t, s, hs[:n]...)
+		s.Seal()
+		r.advance()
+		s.Reclaim(s)
+		r.remove(t, s, hs[n:]...)
+		for s.Reclaim(nil) {
+		}
+		require.Zero(t, s.Pending())
+	})
+}
+
 // TestFixedListsNeverGrow: with Fixed, a shard has room for all chains that may be ready, and for all batches.
 func TestFixedListsNeverGrow(t *testing.T) {
 	if shard.VisitsAll {
