@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"math"
 	"slices"
 
 	"coatcheck/shard/slots"
@@ -357,4 +358,52 @@ func Ranked(b []byte) []byte {
 	c = scribe{}
 	c.order(&o)
 	return c.b
+}
+
+// ForgedOrders returns what no copy of an arena may take for its order b, by what is wrong. In the arena slot live is live,
+// and slot spent is exhausted; the first list of b is not empty, and there are two equal pages without memory.
+func ForgedOrders(a *Arena, b []byte, live, spent uint32) map[string][]byte {
+	forged := map[string][]byte{}
+	forge := func(name string, change func(o *order)) {
+		o, c := order{}, scribe{b: b, reads: true}
+		c.order(&o)
+		change(&o)
+		c = scribe{}
+		c.order(&o)
+		forged[name] = c.b
+	}
+	slotOf := func(i uint32) place {
+		return place{index: uint64(i), generation: uint64(slots.Generation(a.Table.Slot(i).Word.Load()))}
+	}
+	forge("stamped", func(o *order) { o.stamped = 2 })
+	forge("a stub and a half", func(o *order) { o.stub = 2 })
+	forge("no stub", func(o *order) { o.stub = 0 })
+	forge("unworn", func(o *order) { o.unworn = 2 })
+	forge("flags", func(o *order) { o.account.flags = allFlags })
+	forge("credit", func(o *order) { o.account.credit = math.MaxInt32 + 1 })
+	forge("guards", func(o *order) { o.account.guards = math.MaxInt32 + 1 })
+	forge("pushed", func(o *order) { o.pushed = slots.SealEvery })
+	forge("a page twice", func(o *order) { copy(o.gone[2:4], o.gone[:2]) })
+	forge("a page and its neighbour's half", func(o *order) { o.gone[0]++ })
+	forge("half a page", func(o *order) { o.gone = o.gone[:len(o.gone)-1] })
+	forge("another floor", func(o *order) { o.gone[1] += 2 })
+	for name, p := range map[string]place{"live": slotOf(live), "listed": slotOf(slots.Low(a.shards()[0].free.Head.Load()))} {
+		forge(name+" in limbo", func(o *order) { o.limbo.slots = append(o.limbo.slots, p) })
+		forge(name+", late", func(o *order) { o.late.slots = append(o.late.slots, p) })
+		forge(name+", ready", func(o *order) { o.ready = append(o.ready, places{1, []place{p}}) })
+		forge(name+", waiting", func(o *order) { o.waiting = append(o.waiting, queued{places: places{0, []place{p}}}) })
+		forge(name+", fresh", func(o *order) { o.fresh = []uint64{p.index, p.index + 1} })
+		forge(name+", back", func(o *order) { o.again = []uint64{p.index, p.index + 1} })
+		forge(name+", gone", func(o *order) { o.gone = append(o.gone, p.index, p.generation) })
+	}
+	forge("a page of which a part is vacant", func(o *order) {
+		p := o.free.slots[0]
+		m, _ := a.Table.Pages().Meta(uint32(p.index))
+		first := slotOf(m.FirstSlot)
+		o.free.slots, o.gone = nil, append(o.gone, first.index, first.generation)
+	})
+	forge("free and spent", func(o *order) { o.free.slots = append(o.free.slots, slotOf(spent)) })
+	forge("ready and spent", func(o *order) { o.ready = append(o.ready, places{1, []place{slotOf(spent)}}) })
+	forge("fresh and spent", func(o *order) { o.fresh = []uint64{uint64(spent), uint64(spent) + 1} })
+	return forged
 }

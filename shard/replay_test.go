@@ -229,6 +229,36 @@ func TestForgedOrders(t *testing.T) {
 	require.Positive(t, accepted)
 }
 
+// TestForgedOrdersAreRefused, whatever is wrong, and nothing has changed then.
+func TestForgedOrdersAreRefused(t *testing.T) {
+	const total = 24
+	for seed := range uint64(8) { // by which a page has memory in the copy or not
+		set := setup[uint64]{slots: total, replays: true, stampPerSlot: true}
+		y := &replayed{rig: newRig(t, set), rnd: rand.New(rand.NewPCG(seed, 0))}
+		s := y.shards[0]
+		hs := y.fill(t, s, total, number)
+		hs[1] = slots.Pack(slots.LastGeneration, slots.Low(hs[1]))
+		y.arena.Slot(slots.Low(hs[1])).Publish(hs[1])
+		y.remove(t, s, hs[1])
+		y.reclaim(t, s)
+		require.EqualValues(t, 1, y.arena.Exhausted())
+		y.remove(t, s, hs[16:]...) // two pages, up to the end
+		y.reclaim(t, s)
+		require.Positive(t, y.arena.Trim())
+		y.remove(t, s, hs[4:6]...)
+		y.reclaim(t, s)
+		c, r := y.copied(t)
+		order := y.arena.Order()
+		for name, forged := range shard.ForgedOrders(&y.arena, order, slots.Low(hs[0]), slots.Low(hs[1])) {
+			_, ok := r.RestoreOrder(forged)
+			require.False(t, ok, "%s, seed %d", name, seed)
+		}
+		_, ok := r.RestoreOrder(order)
+		require.True(t, ok)
+		require.Equal(t, shard.Ranked(order), shard.Ranked(c.Order()))
+	}
+}
+
 // forged changes a number of an order or two, to one that may be another's, or that is none; or it puts another slot into a
 // list, or leaves the end out.
 func (y *replayed) forged(order []byte) []byte {
