@@ -760,6 +760,24 @@ func TestSearchWithoutAScanTakesWhatTheLastOneSpokeOf(t *testing.T) {
 	require.Contains(t, lows(hs), slots.Low(h))
 }
 
+// TestQueuesTakeWhatTheLastScanSpokeOf, before they make another scan, although it is paid for.
+func TestQueuesTakeWhatTheLastScanSpokeOf(t *testing.T) {
+	const n, later = 8 * shard.ReclaimMost, 1024
+	r := newRig(t, setup[*int]{slots: n + later, zero: true, fifo: true})
+	s := r.shards[0]
+	hs := r.fill(t, s, n+later, pointer)
+	r.leave(t, s, hs[:n]...)
+	s.Seal()
+	r.advance()
+	visits, _ := s.Round(s)
+	require.Equal(t, shard.ReclaimMost, visits)
+	r.manyGuards(t)
+	r.leave(t, s, hs[n:]...) // and so a scan is paid for
+	s.Seal()
+	visits, _ = s.Round(s)
+	require.Equal(t, shard.ReclaimMost, visits, "a scan would allow more")
+}
+
 // TestSearchWithoutAScanSealsNothing: otherwise each of many such searches makes a batch.
 func TestSearchWithoutAScanSealsNothing(t *testing.T) {
 	const n = slots.Batch + 1

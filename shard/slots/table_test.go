@@ -1,6 +1,7 @@
 package slots_test
 
 import (
+	"runtime"
 	"testing"
 	"unsafe"
 
@@ -218,4 +219,27 @@ func TestStagesOfAPageWithoutMemory(t *testing.T) {
 	require.Equal(t, []uint32{10, 10, 10, 10}, stages[:4])
 	require.Equal(t, 4, table.Stages(table.Pages(), 12, stages))
 	require.Equal(t, []uint32{0, 0, 0, 0}, stages[:4])
+}
+
+// TestTableChangesUnderItsLock: calls that change the pages, or tell of more than one word, wait for the lock. One that could
+// do without does not.
+func TestTableChangesUnderItsLock(t *testing.T) {
+	table := tableOf(slots.Setup{Slots: 8, Pages: slots.PageSizes{Unit: 1, Page: 1}})
+	table.Provide(2)
+	table.Allot(2)
+	for name, call := range map[string]func(){
+		"Memory": func() { table.Memory() }, "HasStub": func() { table.HasStub() }, "Decommit": func() { table.Decommit(nil) },
+		"Grow": func() { table.Grow(table.Changes()) }, "ProvideMore": func() { table.ProvideMore(1) },
+	} {
+		done := make(chan bool, 1)
+		table.Lock()
+		require.False(t, table.GrowAhead(table.Changes(), 8))
+		go func() { call(); done <- true }()
+		for range 1000 {
+			runtime.Gosched() // it reaches the lock
+		}
+		require.Empty(t, done, name)
+		table.Unlock()
+		require.True(t, testkit.Soon(t, done), name)
+	}
 }
