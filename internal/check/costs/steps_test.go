@@ -49,13 +49,15 @@ func TestJoinsVisitEachBatchAFewTimes(t *testing.T) {
 // are.
 func TestTrimOfAnIdlePoolVisitsNoSlotTwice(t *testing.T) {
 	const n = 20_000
-	p := pool.Must(&options{Shards: 1})
-	require.Equal(t, n, p.RemoveBatch(testkit.Fill(t, p, n, func(int) value { return value{} })))
-	testkit.RequireReclaimed(t, p)
-	var bytes int64
-	d := steps(func() { bytes = int64(p.Trim()) })
-	require.Positive(t, bytes)
-	require.Zero(t, d.Slots)
+	for _, reuse := range []pool.Reuse{pool.LIFO, pool.FIFO} {
+		p := pool.Must(&options{Shards: 1, Reuse: reuse})
+		require.Equal(t, n, p.RemoveBatch(testkit.Fill(t, p, n, func(int) value { return value{} })))
+		testkit.RequireReclaimed(t, p)
+		var bytes int64
+		d := steps(func() { bytes = int64(p.Trim()) })
+		require.Positive(t, bytes)
+		require.Zero(t, d.Slots)
+	}
 }
 
 // TestWorkersLockNothingWhereNothingIsReady: a Worker looks at a word whether its shard has slots that only the
