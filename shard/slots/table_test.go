@@ -243,3 +243,21 @@ func TestTableChangesUnderItsLock(t *testing.T) {
 		require.True(t, testkit.Soon(t, done), name)
 	}
 }
+
+// TestRestoredTablesFit: a table that was restored in many steps takes as much memory as one that has given up its pages.
+func TestRestoredTablesFit(t *testing.T) {
+	const total = 3000
+	setup := slots.Setup{Slots: total, Pages: slots.PageSizes{Unit: 1, Page: 1}}
+	restored, original := tableOf(setup), tableOf(setup)
+	var gone []slots.Decommitted
+	for first := uint32(0); first < total; first += 2 {
+		restored.ExtendVacant(uint64(first) + 2)
+		gone = append(gone, slots.Decommitted{FirstSlot: first, Floor: 2})
+	}
+	restored.EndRestore(gone, true)
+	original.Provide(total)
+	original.Allot(total)
+	original.Decommit(gone)
+	require.Equal(t, original.Memory(), restored.Memory())
+	require.Equal(t, original.Bytes(), restored.Bytes())
+}
