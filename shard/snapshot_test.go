@@ -3,6 +3,7 @@
 package shard_test
 
 import (
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,10 +15,13 @@ import (
 
 // restoring returns an arena without slots, whose pages have 1, 1, 2, 4, 4, … slots, and a restorer of it that can
 // afford all.
-func restoring(most int) (*shard.Arena, *shard.Restorer) {
+func restoring(most int) (*shard.Arena, *shard.Restorer) { return restoringPages(most, tinyPages) }
+
+// restoringPages is restoring for pages of other sizes.
+func restoringPages(most int, pages slots.PageSizes) (*shard.Arena, *shard.Restorer) {
 	a := new(shard.Arena)
 	a.Init(shard.Config{
-		Domain: epoch.New(), Layout: slots.LayoutOf[uint64](false, nil), Slots: uint64(most), Pages: tinyPages, Shards: 1, Origin: 1,
+		Domain: epoch.New(), Layout: slots.LayoutOf[uint64](false, nil), Slots: uint64(most), Pages: pages, Shards: 1, Origin: 1,
 	})
 	r := shard.NewRestorer(a)
 	r.Earn(1 << 63)
@@ -107,5 +111,45 @@ func TestOutlive(t *testing.T) {
 	} {
 		a.Outlive(c.i, c.stage, c.lives)
 		require.Equal(t, []any{c.fresh, c.slots, c.slots}, []any{a.Table.FreshStage(), a.Slots, a.Table.Bound()}, "%+v", c)
+	}
+}
+
+// TestOrderOfPagesWithoutMemoryTakesFew: what restores an order keeps a byte for each slot that has memory, and one for a page
+// that has none.
+func TestOrderOfPagesWithoutMemoryTakesFew(t *testing.T) {
+	const n = 1 << 24
+	sizes := slots.PageSizes{Unit: 12, Page: 24, Most: 24}
+	a, r := restoringPages(n, sizes)
+	require.True(t, r.Vacant(0, n, 2))
+	var gone []slots.Decommitted
+	for m := range a.Table.Pages().Pages {
+		gone = append(gone, slots.Decommitted{FirstSlot: m.FirstSlot, Floor: 2})
+	}
+	a.Table.EndRestore(gone, true)
+	c, r := restoringPages(n, sizes)
+	require.True(t, r.Vacant(0, n, 2))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, ok := r.RestoreOrder(a.Order())
+	runtime.ReadMemStats(&after)
+	require.True(t, ok)
+	require.Equal(t, a.Table.Memory(), c.Table.Memory())
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(n/4))
+}
+
+// TestNoPageIsGoneBeforeItIsHandedOut: an order that says so is forged. Slots that were never used would be handed out twice.
+func TestNoPageIsGoneBeforeItIsHandedOut(t *testing.T) {
+	for end, want := range map[uint64]bool{20: true, 21: false, 23: false, 24: true} { // a page has slots 20 to 23
+		a, r := restoring(32)
+		require.True(t, r.Vacant(0, end, 2))
+		var gone []slots.Decommitted
+		for m := range a.Table.Pages().Pages {
+			gone = append(gone, slots.Decommitted{FirstSlot: m.FirstSlot, Floor: 2})
+		}
+		a.Table.EndRestore(gone, true)
+		_, r = restoring(32)
+		require.True(t, r.Vacant(0, end, 2))
+		_, ok := r.RestoreOrder(a.Order())
+		require.Equal(t, want, ok, "with %d slots", end)
 	}
 }
