@@ -254,6 +254,10 @@ func TestForgedOrdersAreRefused(t *testing.T) {
 			_, ok := r.RestoreOrder(forged)
 			require.False(t, ok, "%s, seed %d", name, seed)
 		}
+		for n := range order {
+			_, ok := r.RestoreOrder(order[:n])
+			require.False(t, ok, "cut to %d bytes, seed %d", n, seed)
+		}
 		_, ok := r.RestoreOrder(order)
 		require.True(t, ok)
 		require.Equal(t, shard.Ranked(order), shard.Ranked(c.Order()))

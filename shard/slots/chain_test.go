@@ -36,7 +36,7 @@ func (m *chains) requireEqual(t *testing.T) {
 		require.EqualValues(t, len(c.want), c.N)
 		if c.N == 0 {
 			require.Equal(t, slots.Chain{}, c.Chain)
-			require.EqualValues(t, slots.None, c.Top())
+			require.Equal(t, uint32(slots.None), c.Top())
 			continue
 		}
 		require.Equal(t, c.want[0], c.Top())
@@ -48,7 +48,7 @@ func (m *chains) requireEqual(t *testing.T) {
 			if j < len(c.want)-1 {
 				require.Equal(t, c.want[j+1], slots.Low(word))
 			} else if c.Last == nil {
-				require.EqualValues(t, slots.None, slots.Low(word))
+				require.Equal(t, uint32(slots.None), slots.Low(word))
 			} else {
 				require.Equal(t, m.table.Slot(i), c.Last)
 				require.Equal(t, slots.Pack(slots.Generation(word), i), c.Tail)
@@ -102,7 +102,7 @@ func (m *chains) step(t *testing.T) {
 	case op == 4 && some:
 		n := 1 + m.rnd.IntN(len(c.want)+1)
 		part := chainModel{Chain: c.TakePart(m.table, uint32(n)), want: slices.Clone(c.want[:min(n, len(c.want))])}
-		require.EqualValues(t, slots.None, part.Next)
+		require.Equal(t, uint32(slots.None), part.Next)
 		require.True(t, c.N == 0 || c.Last == nil || c.Next == slots.None)
 		c.want, c.indexOnly = slices.Clone(c.want[len(part.want):]), false
 		if len(o.want) == 0 {
@@ -114,7 +114,7 @@ func (m *chains) step(t *testing.T) {
 	case op == 5 && some:
 		c.Reverse(m.table)
 		slices.Reverse(c.want)
-		require.EqualValues(t, slots.None, c.Next)
+		require.Equal(t, uint32(slots.None), c.Next)
 		c.indexOnly = false
 	case op == 6 && some:
 		c.Finish(m.table)
