@@ -52,8 +52,7 @@ func pageOf(st pool.Stats) page {
 }
 
 // Entry returns the registry's entry of a name, its pool collected or not, or nil.
-func Entry(name string) *entry {
-	registry.mu.Lock()
-	defer registry.mu.Unlock()
-	return registry.entries[name]
+func Entry(name string) (e *entry) {
+	registry.locked(func(entries map[string]*entry) { e = entries[name] })
+	return e
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"coatcheck/internal/check/testkit"
@@ -32,4 +33,23 @@ func TestLooksTakeTurns(t *testing.T) {
 	e.samples = history{sampled(time.Now().Add(-2*apart), pool.Stats{})}
 	e.mu.Unlock()
 	require.Len(t, testkit.Soon(t, looked), 2)
+}
+
+// TestRegistryIsLockedUntilItIsChanged: nobody registers between a look at a name and what follows from it.
+func TestRegistryIsLockedUntilItIsChanged(t *testing.T) {
+	looked := false
+	registry.locked(func(entries map[string]*entry) {
+		entries["locked"] = &entry{name: "locked", pool: func() figured {
+			looked = true
+			assert.False(t, registry.mu.TryLock(), "the registry should be locked during a look")
+			return nil
+		}}
+	})
+	p := pool.Must[int](nil)
+	Register("locked", p)
+	require.True(t, looked, "Register should look at the pool that had the name")
+	require.Equal(t, figured(p), Entry("locked").pool())
+	require.True(t, registry.mu.TryLock(), "the registry should be unlocked after the call")
+	registry.mu.Unlock()
+	Unregister("locked")
 }

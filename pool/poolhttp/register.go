@@ -18,11 +18,21 @@ import (
 	"coatcheck/pool"
 )
 
-// registry maps names to entries.
-var registry = struct {
+// registry is that of the program.
+var registry = names{entries: map[string]*entry{}}
+
+// names maps names to entries.
+type names struct {
 	mu      sync.Mutex
-	entries map[string]*entry
-}{entries: map[string]*entry{}}
+	entries map[string]*entry // under mu
+}
+
+// locked calls f with the entries, under mu. Nothing else reaches them.
+func (n *names) locked(f func(entries map[string]*entry)) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	f(n.entries)
+}
 
 // entry is a registered pool or Source. It must not refer to it, or it could not be collected.
 type entry struct {
@@ -84,28 +94,26 @@ func register[S any, P Source[S]](name, values string, s P) {
 		}
 		return nil
 	}}
-	registry.mu.Lock()
-	defer registry.mu.Unlock()
-	if old := registry.entries[name]; old != nil && old.pool() == figured(s) {
-		return
-	}
-	remove(name)
-	registry.entries[name] = e
-	e.cleanup = runtime.AddCleanup((*S)(s), forget, e)
+	registry.locked(func(entries map[string]*entry) {
+		if old := entries[name]; old != nil && old.pool() == figured(s) {
+			return
+		}
+		remove(entries, name)
+		entries[name] = e
+		e.cleanup = runtime.AddCleanup((*S)(s), forget, e)
+	})
 }
 
 // Unregister removes a name. If no pool has it, nothing changes.
 func Unregister(name string) {
-	registry.mu.Lock()
-	defer registry.mu.Unlock()
-	remove(valid(name))
+	registry.locked(func(entries map[string]*entry) { remove(entries, valid(name)) })
 }
 
-// remove is Unregister with the lock held.
-func remove(name string) {
-	if e := registry.entries[name]; e != nil {
+// remove is Unregister of a valid name.
+func remove(entries map[string]*entry, name string) {
+	if e := entries[name]; e != nil {
 		e.cleanup.Stop() // or it would stay as long as the pool
-		delete(registry.entries, name)
+		delete(entries, name)
 	}
 }
 
@@ -114,22 +122,21 @@ func valid(name string) string { return strings.ToValidUTF8(name, "\ufffd") }
 
 // forget removes the entry of a pool that has been collected.
 func forget(e *entry) {
-	registry.mu.Lock()
-	defer registry.mu.Unlock()
-	if registry.entries[e.name] == e {
-		delete(registry.entries, e.name)
-	}
+	registry.locked(func(entries map[string]*entry) {
+		if entries[e.name] == e {
+			delete(entries, e.name)
+		}
+	})
 }
 
 // registered yields the registered pools in order of their names. It holds no lock during
 // the loop.
 func registered() iter.Seq2[*entry, figured] {
 	return func(yield func(*entry, figured) bool) {
-		registry.mu.Lock()
-		entries := slices.Collect(maps.Values(registry.entries))
-		registry.mu.Unlock()
-		slices.SortFunc(entries, func(a, b *entry) int { return cmp.Compare(a.name, b.name) })
-		for _, e := range entries {
+		var list []*entry
+		registry.locked(func(entries map[string]*entry) { list = slices.Collect(maps.Values(entries)) })
+		slices.SortFunc(list, func(a, b *entry) int { return cmp.Compare(a.name, b.name) })
+		for _, e := range list {
 			if p := e.pool(); p != nil && !yield(e, p) {
 				return
 			}
@@ -145,8 +152,9 @@ func (e *entry) look(p figured) (pool.Stats, history) {
 		st.Worn = 0 // of a Source: JSON has no such numbers, and one would hide all pools
 	}
 	e.mu.Lock()
-	defer e.mu.Unlock()
-	return st, e.samples.add(sampled(time.Now(), st))
+	samples := e.samples.add(sampled(time.Now(), st))
+	e.mu.Unlock()
+	return st, samples
 }
 
 // All returns an iterator over the names of the registered pools, in order, with the current
