@@ -227,8 +227,6 @@ func (k *cloner) order(order []byte, _ uint64) error {
 	return nil
 }
 
-func (k *cloner) room(uint64, uint64) error { return nil }
-
 func (k *cloner) changed(first uint32) error {
 	seen := k.slots
 	k.builder.see(first, k.stages)

@@ -12,6 +12,7 @@ import (
 
 	"coatcheck/internal/check/testkit"
 	"coatcheck/pool"
+	"coatcheck/pool/internal/snapshot"
 	"coatcheck/shard"
 	"coatcheck/shard/slots"
 )
@@ -102,6 +103,17 @@ func testHostile[Old, New any](t *testing.T, opts *pool.Options[New], value ...b
 		}
 		require.ErrorIs(t, err, pool.ErrCorrupt, name)
 		require.ErrorContains(t, err, "takes more memory than", name)
+	}
+}
+
+// TestRecordsPayForTheTable: a record of slots that were handed out while a pool is written has no zeros before it.
+func TestRecordsPayForTheTable(t *testing.T) {
+	const bytes = snapshot.HeadBytes + snapshot.SumBytes + 2
+	for size := uintptr(8); size < 1<<20; size += 8 + size/64&^7 {
+		n, m := uint64(snapshot.SlotsOf(size)), snapshot.MemoryOf(size)
+		for _, first := range []uint64{0, 1, n - 1, n, 1<<24 - 1, 1 << 24} {
+			require.LessOrEqual(t, m.Table(first, first+n), uint64(bytes*snapshot.WrittenShare), "%d slots of %d bytes", n, size)
+		}
 	}
 }
 

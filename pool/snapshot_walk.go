@@ -24,9 +24,6 @@ type sink interface {
 	skips(first uint32, lives []uint32) error
 	order(order []byte, handed uint64) error
 
-	// room is called before changed, for slots that were handed out since the first look.
-	room(first, end uint64) error
-
 	// changed gets a run of slots whose stages are not what they were: those that see has read. In the copy,
 	// a live slot keeps the value of the first look if that had the same stage; otherwise it is vacant.
 	changed(first uint32) error
@@ -125,12 +122,6 @@ func (w *walker) again(first uint32, l look) error {
 
 // later hands on the slots from index first to last-1, which were handed out since the first look.
 func (w *walker) later(first, last uint64) error {
-	if first == last {
-		return nil
-	}
-	if err := w.sink.room(first, last); err != nil {
-		return err
-	}
 	for first < last {
 		n := w.see(w.core.pages(), uint32(first), int(min(last-first, math.MaxInt32)))
 		if err := w.sink.changed(uint32(first)); err != nil {

@@ -143,6 +143,7 @@ func (sw *snapshotWriter) held(h uint64, stage *uint32) (err error) {
 
 // changed writes the stages of a run that is not what it was. In the copy, a live slot
 // keeps the value of the first look if that had the same stage; otherwise it is vacant.
+// The record pays for its slots' part of the table, if they were handed out since the first look.
 func (sw *snapshotWriter) changed(first uint32) error {
 	if slices.ContainsFunc(sw.stages, sw.core.needsMemoryVacant) { // it may have grown too old since the first look, which did not pay then
 		if err := sw.Pay(sw.memory.Again(uint64(first))); err != nil {
@@ -153,9 +154,6 @@ func (sw *snapshotWriter) changed(first uint32) error {
 	sw.Record = snapshot.AppendRuns(sw.Record, sw.stages)
 	return sw.Flush()
 }
-
-// room is called before changed, for slots that were handed out since the first look.
-func (sw *snapshotWriter) room(first, end uint64) error { return sw.Pay(sw.memory.Table(first, end)) }
 
 // skips writes which slots of a run skip lives at their next removal.
 func (sw *snapshotWriter) skips(first uint32, lives []uint32) error {
