@@ -85,6 +85,7 @@ func refused[T any](t *testing.T, text string) {
 	_, err := encode(v)
 	require.ErrorIs(t, err, codec.ErrType, "%T", v)
 	assert.ErrorContains(t, err, text)
+	assert.NotContains(t, err.Error(), "%!", "a wrong format")
 }
 
 // requireEncodes requires that v is the same after encoding and decoding.
@@ -432,6 +433,7 @@ func TestOfRefusesCostlyTypes(t *testing.T) {
 		Cache [64]uint64 `coatcheck:"-"`
 	}](t, "bytes of memory where a snapshot has 4;")
 	refused[*[1 << 27]float64](t, "longer than 1073741823 bytes")
+	refused[struct{ P *[1 << 27]float64 }](t, "field P: its encoding is longer than 1073741823 bytes")
 }
 
 // sparse requires that v is refused, and so is its encoding if it is forged.

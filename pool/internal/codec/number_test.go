@@ -189,6 +189,16 @@ func TestHandlesHalfwayAreReadAsEver(t *testing.T) {
 	}
 	require.Equal(t, []int{3}, slices.Compact(lengths[true]), "its own length, the index, and no distance")
 	require.Equal(t, []int{6}, slices.Compact(lengths[false]))
+
+	// A handle of the first one's slot lies as far from both, and tells nothing of the slots.
+	w, _, err := codec.Of(reflect.TypeFor[handle]())
+	require.NoError(t, err)
+	var out []byte
+	for _, h := range []handle{handleOf(0, first), handleOf(0, first+2), handleOf(60, slots.Counterpart(60, 0, first))} {
+		out, err = w.Append(out[:0], unsafe.Pointer(&h))
+		require.NoError(t, err)
+	}
+	require.Len(t, out, 3)
 }
 
 // TestZeroHandleIsAByte: whatever the others are relative to, of which it is none.
