@@ -26,6 +26,12 @@ func Waiting[T any](b *Buffer[T]) (removals []pool.Handle[T], behind []int) {
 	return slices.Clone(b.removals), behind
 }
 
+// Lock locks the lists of b, until the function that it returns is called.
+func Lock[T any](b *Buffer[T]) (unlock func()) {
+	b.mu.Lock()
+	return b.mu.Unlock
+}
+
 // FirstInsertion returns a weak pointer to the first reservation in b.
 func FirstInsertion[T any](b *Buffer[T]) weak.Pointer[pool.Reservation[T]] {
 	return weak.Make(b.insertions[0])
