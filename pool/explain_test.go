@@ -112,6 +112,24 @@ func TestExplainKnowsOtherSlots(t *testing.T) {
 	}
 }
 
+// TestExplainOpenCountsWhatWasDropped, beside what is open.
+func TestExplainOpenCountsWhatWasDropped(t *testing.T) {
+	p := tiny(t, &pool.Options[int]{Shards: 1})
+	r := mustHold(t, p, testkit.MustInsert(t, p, 1))
+	testkit.Apart(func() {
+		for range 2 {
+			mustReserve(t, p)
+			_, err := p.Worker().Insert(1)
+			assert.NoError(t, err)
+		}
+	})
+	testkit.Eventually(t, func() bool { st := p.Stats(); return st.Reserved+st.Workers == 0 }, "all that was dropped")
+	require.Equal(t, "1 Ref open", testkit.FirstLine(p.ExplainOpen()))
+	require.Contains(t, p.ExplainOpen(), "\n4 dropped and left to the garbage collector")
+	r.Release()
+	require.Equal(t, "4 dropped and left to the garbage collector", testkit.FirstLine(p.ExplainOpen()))
+}
+
 // While the words change, Explain describes one state that was there.
 func TestExplainWhileSlotsChange(t *testing.T) {
 	p := tiny(t, &pool.Options[int]{Shards: 2})

@@ -3,6 +3,7 @@ package pool
 import (
 	"context"
 	"reflect"
+	"time"
 	"unsafe"
 
 	"coatcheck/internal/atom"
@@ -89,6 +90,17 @@ func ClaimedByEach[T any](p *Pool[T], f func(Handle[T], *T) error) uint32 {
 	w.pin.Unpin()
 	next, _ := w.share.bounds()
 	return next
+}
+
+// EachLimit returns how many slots a goroutine of Each claims at a time, after a limit, if the calls of f since it
+// looked at the clock took so long.
+func EachLimit[T any](p *Pool[T], limit uint32, took time.Duration) uint32 {
+	e := p.newEach(context.Background(), 1, nil)
+	w := eachWorker{eachCall: e, limit: limit, began: time.Now().Add(-took)}
+	w.setPin()
+	_ = w.called()
+	w.pin.Unpin()
+	return w.limit
 }
 
 // Wrapped tells the tracer of p that the sequence begins anew in the cell of the guard that was recorded first.

@@ -179,6 +179,16 @@ func TestEachClaimsOnlyLiveSlots(t *testing.T) {
 	require.Equal(t, live.Index()+1, claimed)
 }
 
+// TestEachClaimsMoreIfCallsAreQuick: and one slot again once they are slow, so that others can take those behind.
+func TestEachClaimsMoreIfCallsAreQuick(t *testing.T) {
+	p := pool.Must[int](nil)
+	for limit, more := range map[uint32]uint32{1: 4, 4: 16, 16: 64, 32: 64} {
+		require.Equal(t, more, pool.EachLimit(p, limit, -time.Hour))
+		require.EqualValues(t, 1, pool.EachLimit(p, limit, time.Hour))
+	}
+	require.EqualValues(t, 64, pool.EachLimit(p, 64, time.Hour), "it looks at the clock less often")
+}
+
 // A panic in f reaches Each's caller with its value, after the other calls have ended.
 func TestEachLetsPanicsUp(t *testing.T) {
 	p := tiny[int](t, nil)

@@ -3,9 +3,9 @@
 package pool_test
 
 import (
+	"fmt"
 	"math"
 	"runtime"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -21,30 +21,29 @@ func TestBadOptionsAreRefused(t *testing.T) {
 		opts O
 		says string
 	}{
-		"negative Capacity":      {O{Capacity: -1}, "Capacity"},
-		"least Capacity":         {O{Capacity: math.MinInt}, "Capacity"},
-		"Preallocate alone":      {O{Preallocate: true}, "Preallocate"},
-		"unknown Reuse":          {O{Reuse: pool.FIFO + 1}, "Reuse"},
-		"negative MaxLimbo":      {O{MaxLimbo: -1}, "MaxLimbo"},
-		"negative Shards":        {O{Shards: -1}, "Shards"},
-		"too many Shards":        {O{Shards: 65_537}, "Shards"},
-		"too many Shards, small": {O{Shards: 65_537, Capacity: 2}, "Shards"},
-		"Origin past the last":   {O{Origin: testkit.LastGeneration + 1}, "Origin"},
-		"Origin at the end":      {O{Origin: math.MaxUint32}, "Origin"},
+		"negative Capacity":      {O{Capacity: -1}, "Capacity is -1; want 0 (no limit) or more"},
+		"least Capacity":         {O{Capacity: math.MinInt}, fmt.Sprintf("Capacity is %d; want 0 (no limit) or more", math.MinInt)},
+		"Preallocate alone":      {O{Preallocate: true}, "Preallocate needs a Capacity"},
+		"unknown Reuse":          {O{Reuse: pool.FIFO + 1}, "Reuse is 2; want LIFO or FIFO"},
+		"negative MaxLimbo":      {O{MaxLimbo: -1}, "MaxLimbo is -1; want 0 (the default) or more"},
+		"negative Shards":        {O{Shards: -1}, "Shards is -1; want 0 (the default) to 65536"},
+		"too many Shards":        {O{Shards: 65_537}, "Shards is 65537; want 0 (the default) to 65536"},
+		"too many Shards, small": {O{Shards: 65_537, Capacity: 2}, "Shards is 65537; want 0 (the default) to 65536"},
+		"negative TraceGuards":   {O{TraceGuards: -1}, "TraceGuards is -1; want 0 (none), or to record one in so many"},
+		"Origin past the last":   {O{Origin: testkit.LastGeneration + 1}, fmt.Sprintf("Origin is %d; the last generation is %d", uint32(testkit.LastGeneration+1), uint32(testkit.LastGeneration))},
+		"Origin at the end":      {O{Origin: math.MaxUint32}, fmt.Sprintf("Origin is %d; the last generation is %d", uint32(math.MaxUint32), uint32(testkit.LastGeneration))},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, err := pool.New(&bad.opts)
-			require.Error(t, err)
+			require.EqualError(t, err, "pool: Options."+bad.says)
 			assert.Nil(t, p)
-			assert.True(t, strings.HasPrefix(err.Error(), "pool: "), err)
-			assert.Contains(t, err.Error(), bad.says)
 			assert.PanicsWithError(t, err.Error(), func() { pool.Must(&bad.opts) })
 		})
 	}
 	if math.MaxInt > 1<<32 {
 		for _, c := range []uint64{1<<32 - 1023, 1 << 32, math.MaxInt64} {
 			_, err := pool.New(&O{Capacity: int(c)})
-			require.ErrorContains(t, err, "Options.Capacity is")
+			require.EqualError(t, err, fmt.Sprintf("pool: Options.Capacity is %d; the limit is %d", c, uint64(pool.MaxCapacity)))
 		}
 	}
 }
@@ -53,7 +52,7 @@ func TestBadOptionsAreRefused(t *testing.T) {
 func TestPreallocateBeyondAllAddressesIsRefused(t *testing.T) {
 	n := min(uint64(pool.MaxCapacity), 1<<31)
 	_, err := pool.New(&pool.Options[bulky]{Capacity: int(n), Preallocate: true})
-	require.ErrorContains(t, err, "Preallocate")
+	require.Regexp(t, fmt.Sprintf(`^pool: Options.Preallocate: %d slots of \d+ bytes do not fit`, n), err)
 }
 
 // With Preallocate, New makes all shards, as if they were asked for: a pool that makes one where goroutines meet
@@ -65,6 +64,14 @@ func TestPreallocateMakesAllShards(t *testing.T) {
 	}
 	require.Equal(t, bytes(min(4*runtime.GOMAXPROCS(0), 1000/2)), bytes(0))
 	require.Greater(t, bytes(0), bytes(1), "Bytes should tell shards")
+}
+
+// TestShardsAreMadeAtOnceIfAskedFor: otherwise goroutines that meet early share one.
+func TestShardsAreMadeAtOnceIfAskedFor(t *testing.T) {
+	bytes := func(shards int) int64 { return pool.Must(&pool.Options[int]{Shards: shards}).Stats().Bytes }
+	require.Equal(t, bytes(1), bytes(0))
+	require.Greater(t, bytes(4), bytes(1))
+	require.Greater(t, bytes(40), bytes(4))
 }
 
 // An Origin that is not set is drawn below 2^31, so that half of the generations are left. So

@@ -11,6 +11,7 @@ import (
 	"reflect"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -123,6 +124,34 @@ func TestMovedRecords(t *testing.T) {
 	}
 	_, err := pool.ReadFrom[[2]uint64](bytes.NewReader(joined("56789")), nil)
 	require.NoError(t, err)
+}
+
+// TestHeadersOfOtherLengths are refused, also where what is missing would be empty.
+func TestHeadersOfOtherLengths(t *testing.T) {
+	for name, c := range map[string]struct {
+		empty []byte
+		read  func(in []byte) error
+	}{
+		"encodes itself": {testkit.Written(t, pool.Must[time.Time](nil)), func(in []byte) error {
+			_, err := pool.ReadFrom[time.Time](bytes.NewReader(in), nil)
+			return err
+		}},
+		"of parts": {testkit.Written(t, pool.Must[[2]uint16](nil)), func(in []byte) error {
+			_, err := pool.ReadFrom[[2]uint16](bytes.NewReader(in), nil)
+			return err
+		}},
+	} {
+		head := cut(c.empty)[0]
+		for n := 16; n <= len(head)+1; n++ {
+			in := joined([][]byte{append(bytes.Clone(head), 0)[:n:n], end(0, 0)})
+			if err := c.read(in); n == len(head) {
+				require.NoError(t, err, name)
+			} else {
+				require.ErrorIs(t, err, pool.ErrCorrupt, "%s: %d of %d bytes", name, n, len(head))
+				require.ErrorContains(t, err, "the header makes no sense")
+			}
+		}
+	}
 }
 
 // Input with right checksums is checked all the same.

@@ -73,6 +73,21 @@ func TestTraceGuardsNamesWhoForgot(t *testing.T) {
 	testkit.RequireReclaimed(t, p)
 }
 
+// TestStaleHandlesPinNothing: a program may look many of them up while others are pinned.
+func TestStaleHandlesPinNothing(t *testing.T) {
+	p := tiny(t, &pool.Options[int]{Shards: 1, TraceGuards: 1})
+	h := testkit.MustInsert(t, p, 1)
+	require.True(t, p.View(h, func(*int) {}))
+	require.Equal(t, 1, pool.Traced(p), "View of a live one should pin")
+	require.True(t, p.Remove(h), "the value should be live")
+	for _, stale := range []pool.Handle[int]{0, h, h + 2<<32, h + 1, h + 1000} {
+		require.False(t, p.View(stale, func(*int) { t.Error("View of a stale handle should call nothing") }))
+		require.False(t, p.Ptr(stale).View(func(*int) { t.Error("View of a stale handle should call nothing") }))
+	}
+	require.Equal(t, 1, pool.Traced(p))
+	require.Empty(t, p.ExplainOpen(), "which also brings the profile up to date")
+}
+
 // The leaf of each stack in the profile is the line that called the pool, however deep the pool is.
 func TestProfileBeginsAtTheCaller(t *testing.T) {
 	p := tiny(t, &pool.Options[int]{Shards: 1, TraceGuards: 1})
