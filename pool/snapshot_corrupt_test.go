@@ -52,6 +52,7 @@ func refusal[T any](t testing.TB, in []byte) error {
 	require.Regexp(t, "^pool: ", err.Error())
 	known := errors.Is(err, pool.ErrCorrupt) || errors.Is(err, pool.ErrVersion) || errors.Is(err, pool.ErrType)
 	require.Truef(t, known, "%v", err)
+	require.NotContains(t, err.Error(), "%!", "a wrong format")
 	return err
 }
 
@@ -160,6 +161,8 @@ func TestForgedSnapshots(t *testing.T) {
 	head := cut(testkit.Written(t, p))[0]
 	value := make([]byte, 16)
 	live := append(runs(1, 1), value...)
+	two, order := record(valuesKind, 0, 2, runs(2, 0)...), record(orderKind, 0, 0)
+	skip := func(i uint32) []byte { return record(skipsKind, i, 1, runs(1, 0)...) }
 	forge := func(records ...[]byte) []byte {
 		return joined(append([][]byte{bytes.Clone(head)}, records...))
 	}
@@ -206,6 +209,22 @@ func TestForgedSnapshots(t *testing.T) {
 		{"padding of slots 0 to 0", [][]byte{record(paddingKind, 0, 1)}},
 		{"padding of slots 1 to 0", [][]byte{record(paddingKind, 1, 0)}},
 		{"generations of slots 0 to 1, where 1 were seen", [][]byte{record(valuesKind, 0, 1, live...), record(generationsKind, 0, 2, runs(2, 2)...)}},
+		{"values of slot 2 after generations, skips or an order", [][]byte{two, skip(1), record(valuesKind, 2, 1, live...)}},
+		{"values of slot 2 after generations, skips or an order", [][]byte{two, order, record(vacantKind, 2, 1, runs(1, 2)...)}},
+		{"skips of slots 1 to 2, where 2 were seen", [][]byte{two, record(skipsKind, 1, 2, runs(2, 0)...)}},
+		{"skips of slots 2 to 2, where 2 were seen", [][]byte{two, skip(2)}},
+		{"skips of slots 1 to 1, where 2 were seen", [][]byte{two, order, skip(1)}},
+		{"skips of slots 1 to 1, where 2 were seen", [][]byte{two, record(generationsKind, 0, 1, runs(1, 2)...), skip(1)}},
+		{"kind 4 begins at slot 0 instead of 2", [][]byte{two, skip(1), skip(0)}},
+		{"kind 4 begins at slot 1 instead of 2", [][]byte{two, skip(1), skip(1)}},
+		{"a record of 0 slots", [][]byte{two, record(skipsKind, 0, 0)}},
+		{"what slots 1 to 1 skip makes no sense", [][]byte{two, record(skipsKind, 1, 1, runs(2, 0)...)}},
+		{"what slots 0 to 1 skip makes no sense", [][]byte{two, record(skipsKind, 0, 2, runs(1, 0)...)}},
+		{"what slots 0 to 1 skip makes no sense", [][]byte{two, record(skipsKind, 0, 2, append(runs(2, 0), 0)...)}},
+		{"part 1 of an order instead of part 0", [][]byte{two, record(orderKind, 1, 0)}},
+		{"part 0 of an order instead of part 1", [][]byte{two, order, order}},
+		{"part 0 of an order instead of part 0", [][]byte{two, record(orderKind, 0, 1)}},
+		{"part 0 of an order instead of part 0", [][]byte{two, record(generationsKind, 0, 1, runs(1, 2)...), order}},
 	} {
 		err := refusal[[2]uint64](t, forge(c.records...))
 		require.ErrorIs(t, err, pool.ErrCorrupt, "%v", c.text)
@@ -226,7 +245,13 @@ func TestForgedSnapshots(t *testing.T) {
 	for _, v := range []byte{0, 1, 2, 3, 5} {
 		bad := bytes.Clone(head)
 		bad[8] = v
-		require.ErrorIs(t, refusal[[2]uint64](t, joined([][]byte{bad, end(0, 0)})), pool.ErrVersion)
+		err := refusal[[2]uint64](t, joined([][]byte{bad, end(0, 0)}))
+		require.ErrorIs(t, err, pool.ErrVersion)
+		require.ErrorContains(t, err, fmt.Sprintf(": it is %d, known is 4;", v))
+	}
+	for _, records := range [][][]byte{{two}, {two, skip(0), skip(1), order, record(orderKind, 1, 0)}, {two, skip(1), order, record(generationsKind, 1, 1, runs(1, 2)...)}} {
+		_, err := pool.ReadFrom[[2]uint64](bytes.NewReader(forge(append(records, end(2, 0))...)), nil)
+		require.NoError(t, err)
 	}
 	c, err := pool.ReadFrom[[2]uint64](bytes.NewReader(forge(record(valuesKind, 0, 1, live...), record(generationsKind, 0, 1, runs(1, 3)...), end(1, 1))), &pool.Options[[2]uint64]{Shards: 1, Origin: 7})
 	require.NoError(t, err)
