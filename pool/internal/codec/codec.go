@@ -338,15 +338,10 @@ func (c *Asking) Append([]byte, unsafe.Pointer) ([]byte, error) {
 }
 
 func (c *Asking) Decode(src []byte, v unsafe.Pointer) (tail []byte, err error) {
-	var value []byte
-	switch {
-	case c.written != fixedSize:
-		value, tail, err = cutValue(src)
-	case len(src) < c.size:
-		err = errShort
-	default:
-		value, tail = src[:c.size:c.size], src[c.size:]
+	if c.written == fixedSize {
+		return src[c.size:], c.ask(v, src[:c.size:c.size]) // Expect has divided what there is
 	}
+	value, tail, err := cutValue(src)
 	if err != nil {
 		return nil, err
 	}

@@ -32,6 +32,12 @@ func OnOtherProcessors() (restore func()) {
 	return func() { littleEndian = !littleEndian }
 }
 
+// InMap returns how many bytes of a map's table a key or an element of this size takes.
+func InMap(memory uint64) uint64 {
+	inTable, _ := inMap(memory)
+	return inTable
+}
+
 const (
 	MapHead  = mapHead
 	PartRoom = mostBytes + wideLength

@@ -344,3 +344,11 @@ func testMapMemory[K comparable, V any](t *testing.T, n int) {
 		testMemory(t, m)
 	}
 }
+
+// TestMapsAlignTheirEntries to words of 64 bits.
+func TestMapsAlignTheirEntries(t *testing.T) {
+	for memory := range uint64(129) {
+		require.Equal(t, (memory/8+min(1, memory%8))*8, codec.InMap(memory), "%d bytes", memory)
+	}
+	require.EqualValues(t, 8, codec.InMap(129), "a pointer")
+}

@@ -224,6 +224,17 @@ func TestSizedValues(t *testing.T) {
 	}
 }
 
+// TestPointersThatAreNeitherNilNorSet: only 0 and 1 tell of a pointer to a value that is asked.
+func TestPointersThatAreNeitherNilNorSet(t *testing.T) {
+	type plain struct{ X, Y int32 }
+	_, d, err := codec.Of(reflect.TypeFor[*plain]())
+	require.NoError(t, err)
+	for in, valid := range map[string]bool{"\x01\x00": true, "\x03\x01\x02\x04": true, "\x00": false, "\x01\x02": false, "\x03\x00\x02\x04": false, "\x03\x02\x02\x04": false} {
+		_, err := readAs[*gained](t, []byte(in), d, "")
+		require.Equal(t, valid, err == nil, "%q: %v", in, err)
+	}
+}
+
 // TestNaNsKeepTheirBits, alone, between other fields, and in slices.
 func TestNaNsKeepTheirBits(t *testing.T) {
 	const signaling = 0x7fa00001
