@@ -182,8 +182,9 @@ func (b *Buffer[T]) String() string {
 func (b *Buffer[T]) Len() int {
 	b.usable()
 	b.mu.Lock()
-	defer b.mu.Unlock()
-	return len(b.insertions) + len(b.removals) + len(b.functions)
+	n := len(b.insertions) + len(b.removals) + len(b.functions)
+	b.mu.Unlock()
+	return n
 }
 
 // Insertions returns an iterator over the insertions that wait for Apply, in the order of
