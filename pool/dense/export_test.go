@@ -33,8 +33,9 @@ func Snapshot[T any](values []T, handles []uint64) []byte {
 // Overlap makes s look as if a Create and a Refresh were in it at once: more slots wait than there are.
 func Overlap[T any](s *Store[T]) { s.waits = len(*s.waiting.Load()) + 1 }
 
-// Exceed makes s, which is full, look as if a Create that is about to fail were in it.
-func Exceed[T any](s *Store[T]) { s.tail.Add(1) }
+// Claim makes s look as if n Creates were in it that have claimed positions and done nothing else. In a full Store,
+// they are about to fail.
+func Claim[T any](s *Store[T], n int) { s.tail.Add(uint64(n)) }
 
 // Chunks returns how many values fit into each chunk that s has.
 func Chunks[T any](s *Store[T]) (lengths []int) {

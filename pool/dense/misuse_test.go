@@ -188,6 +188,30 @@ func TestCreateDuringRefreshIsNamed(t *testing.T) {
 	testkit.RequirePanicText(t, func() { _, _ = s.Create(1) }, "dense: "+dense.Alone+" was called during Create")
 }
 
+// TestOverlappedClaimsDoNotFault: positions that Creates had claimed when another call began, which must have the
+// Store to itself, may have no chunk yet, nor their slots. Then the contents are of no use, but no call faults.
+func TestOverlappedClaimsDoNotFault(t *testing.T) {
+	for name := range changes(nil, 0) {
+		for _, origin := range []uint32{1, testkit.LastGeneration} { // slots that wait, or are exhausted
+			for _, n := range []int{1, 2, 7, 70} {
+				s := tiny(t, &dense.Options[int]{Origin: origin, OnDestroy: func(pool.Handle[int], *int) {}})
+				h := fill(t, s, 5)[3]
+				s.Kill(s.Handles()[1])
+				s.Refresh()
+				dense.Claim(s, n)
+				for _, name := range []string{name, "Refresh", "Create", "Clear", "Trim"} {
+					v := testkit.Recovered(changes(s, h)[name])
+					for _, look := range looks(s, h) {
+						look()
+					}
+					text, _ := v.(string)
+					require.True(t, v == nil || strings.HasPrefix(text, "dense: "), "%s, with %d claims, panics: %v", name, n, v)
+				}
+			}
+		}
+	}
+}
+
 // TestDeleteFuncThatRefreshesPanics: its slices are those of the phase before.
 func TestDeleteFuncThatRefreshesPanics(t *testing.T) {
 	s := tiny[int](t, nil)

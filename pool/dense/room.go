@@ -138,12 +138,12 @@ func (d *room[T]) parts(n int) iter.Seq2[int, *part[T]] {
 }
 
 // resized returns a room for n values and m slots. It copies the values of d at positions below
-// taken, and the slots with indexes below used. The caller has the Store to itself.
+// taken, and the slots with indexes below used, for all of which it has room. The caller has the Store to itself.
 func (d *room[T]) resized(n, m, taken, used int, z *sizes) *room[T] {
 	slots := d.slots
 	if m != len(slots) {
 		slots = make([]slot, m)
-		d.copySlots(slots[:min(used, m)])
+		d.copySlots(slots[:used])
 	}
 	larger := makeRoom[T](n, slots, z)
 	for first, c := range d.parts(taken) {

@@ -213,7 +213,7 @@ func TestStatsCountValues(t *testing.T) {
 	for range s.Cap() {
 		create(t, s, 0)
 	}
-	dense.Exceed(s)
+	dense.Claim(s, 1)
 	st = s.Stats()
 	require.Equal(t, []int{1000, 0, 1000}, []int{st.Live, st.Free, st.Allocated})
 	require.Contains(t, s.String(), ": 1000 values, ")

@@ -61,7 +61,7 @@ func (t *Table[K, R]) cloneRecords(original *Table[K, R], copyRecord func(dst, s
 	byColumns := copyRecord == nil && t.rows.layout == original.rows.layout
 	copyColumns := func() {
 		for j := range t.rows.columns {
-			t.rows.columns[j].copyFrom(&original.rows.columns[j], min(t.rows.n, original.rows.n))
+			t.rows.columns[j].copyFrom(&original.rows.columns[j], t.rows.n)
 		}
 	}
 	var r, zero R
