@@ -37,6 +37,12 @@ func Overlap[T any](s *Store[T]) { s.waits = len(*s.waiting.Load()) + 1 }
 // they are about to fail.
 func Claim[T any](s *Store[T], n int) { s.tail.Add(uint64(n)) }
 
+// Mark marks a position of the array, as a Kill does that a Refresh overlaps, whatever is there.
+func Mark[T any](s *Store[T], position int) { s.room.Load().dead.add(position) }
+
+// Place puts a handle at a position of the array, as a Create does that a Refresh overlaps, whatever slots there are.
+func Place[T any](s *Store[T], position int, h pool.Handle[T]) { s.room.Load().handles[position] = h }
+
 // Chunks returns how many values fit into each chunk that s has.
 func Chunks[T any](s *Store[T]) (lengths []int) {
 	for k := range s.room.Load().valueChunks.list {

@@ -212,6 +212,52 @@ func TestOverlappedClaimsDoNotFault(t *testing.T) {
 	}
 }
 
+// TestOverlappedHandlesDoNotFault: a handle whose slot was that of an earlier array, at a position that stays, moves
+// or goes, harms no Refresh.
+func TestOverlappedHandlesDoNotFault(t *testing.T) {
+	for _, unordered := range []bool{false, true} {
+		for at := range 40 {
+			for _, dead := range []bool{false, true} {
+				s := tiny(t, &dense.Options[int]{Unordered: unordered})
+				hs := fill(t, s, 40)
+				s.Kill(hs[3])
+				s.Kill(hs[30])
+				dense.Place(s, at, 1<<32|1000)
+				if dead {
+					dense.Mark(s, at)
+				}
+				require.NotPanics(t, func() { s.Refresh() }, "at %d, dead: %v", at, dead)
+			}
+		}
+	}
+}
+
+// TestOverlappedMarksDestroyNothing: a mark of a position that is not taken, which a Kill has made after a Refresh
+// took the value away, is passed over. All other values stay whole.
+func TestOverlappedMarksDestroyNothing(t *testing.T) {
+	for _, unordered := range []bool{false, true} {
+		for _, n := range []int{1, 10, 63, 64, 70, 130} {
+			for _, beyond := range []int{0, 1, 63, 64} {
+				var seen []int
+				s := tiny(t, &dense.Options[int]{Unordered: unordered, OnDestroy: func(_ handle, v *int) { seen = append(seen, *v) }})
+				hs := fill(t, s, n)
+				s.Grow(100)
+				s.Kill(hs[n/2])
+				dense.Mark(s, n+beyond)
+				created, destroyed := s.Refresh()
+				require.Equal(t, []int{0, 1}, []int{created, destroyed}, "%d behind %d", beyond, n)
+				require.Equal(t, []int{n / 2}, seen)
+				require.NoError(t, dense.Check(s))
+				for i, h := range hs {
+					v, ok := s.Get(h)
+					require.Equal(t, i != n/2, ok, "%d of %d", i, n)
+					require.True(t, !ok || v == i, "%d of %d is %d", i, n, v)
+				}
+			}
+		}
+	}
+}
+
 // TestDeleteFuncThatRefreshesPanics: its slices are those of the phase before.
 func TestDeleteFuncThatRefreshesPanics(t *testing.T) {
 	s := tiny[int](t, nil)

@@ -3,6 +3,7 @@
 package dense_test
 
 import (
+	"bytes"
 	"runtime"
 	"strconv"
 	"testing"
@@ -140,4 +141,22 @@ func TestTrimKeepsExhaustedSlots(t *testing.T) {
 	s.Trim()
 	require.NoError(t, dense.Check(s))
 	require.Equal(t, "6@"+strconv.FormatUint(testkit.LastGeneration, 10), create(t, s, 0).String())
+}
+
+// TestTrimKeepsWornSlots: new slots begin behind all lives of one that Trim frees. So it keeps a slot that has come
+// further than every slot can.
+func TestTrimKeepsWornSlots(t *testing.T) {
+	const next = 3<<30 + 1
+	b := dense.Snapshot([]int{}, []uint64{0, 1 << 32, next << 32}) // slots begin below 1<<31, and this one is to issue next
+	s, err := dense.ReadFrom[int](bytes.NewReader(b), nil)
+	require.NoError(t, err)
+	s.Trim()
+	require.NoError(t, dense.Check(s))
+	h := create(t, s, 0)
+	require.Zero(t, h.Index())
+	require.Greater(t, h.Generation(), uint32(next))
+	for range 100 {
+		require.Less(t, create(t, s, 0).Generation(), uint32(1<<31+1<<24), "the first slot, and a jump")
+	}
+	require.NoError(t, dense.Check(s))
 }

@@ -62,3 +62,38 @@ func TestRemoveTellsOfEachNode(t *testing.T) {
 		require.True(t, p.Contains(other))
 	}
 }
+
+// TestRemoveThatFailsLeavesLists: where an OnRemove panics, each node that is left has its first and its last child,
+// or none at all and can be removed as a leaf.
+func TestRemoveThatFailsLeavesLists(t *testing.T) {
+	const n = 13
+	for fails := range n {
+		calls := 0
+		p := pool.Must(&pool.Options[node]{Origin: 1, Shards: 1, OnRemove: func(handle, *node) {
+			if calls++; calls == fails+1 {
+				panic("meant")
+			}
+		}})
+		f := tree.New(p, linksOf)
+		root, kids := family(t, p, f, 3)
+		for _, h := range kids {
+			addBelow(t, p, f, h, 3)
+		}
+		require.Equal(t, "meant", testkit.Recovered(func() { f.Remove(root) }))
+		require.Equal(t, n-fails-1, p.Len())
+		var leaves []handle
+		for h := range p.All() {
+			_, hasFirst := f.FirstChild(h)
+			_, hasLast := f.LastChild(h)
+			require.Equal(t, hasFirst, hasLast, "%v, after %d removals", h, fails+1)
+			if !hasFirst {
+				leaves = append(leaves, h)
+			}
+		}
+		for _, h := range leaves {
+			require.NoError(t, f.RemoveLeaf(h), "%v, after %d removals", h, fails+1)
+		}
+		f.Remove(root)
+		require.Zero(t, p.Len())
+	}
+}

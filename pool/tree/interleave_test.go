@@ -277,6 +277,7 @@ var scenarios = []scenario{
 	{"PostOrder against Detach", "a(b(c)d)", "Detach b", "cbd d cd"},
 	{"PostOrder against Move up", "a(b(cd)e)", "Move c a", "cdbe dbe dbec"},
 	{"PostOrder against Remove", "a(b(cd)e)", "Remove b", "cdbe e cde ce"},
+	{"PostOrder against Remove of one with an only child", "a(b(c)d)", "Remove b", "cbd d cd"},
 	{"Ancestors against Move", "a(b(c(d)))x(y)", "Move c y", "cba cyx"},
 	{"Ancestors against Moves one above the other", "a(b(c(d)))xy(z)", "Move c x; Move b z", "cba cx"}, // never cbzy
 	// d has a live parent at every moment.

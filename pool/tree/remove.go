@@ -123,14 +123,19 @@ func (f *Forest[T]) removeChild(parent *words[T], h pool.Handle[T], n *words[T])
 		f.cut(h, n)
 		return f.pool.Remove(h)
 	}
-	// Also if Remove calls an OnRemove that panics: then the next Remove finds the rest.
+	// Also if Remove calls an OnRemove that panics: then the next Remove finds the rest. Only then does a parent lose
+	// its last link to a child. Otherwise it goes next, and a walk in post-order that has come to it must not take it
+	// for a leaf.
+	returned := false
 	defer func() {
-		if load[T](&parent.first) == h {
-			store(&parent.first, n.next.Load())
+		if !returned && load[T](&parent.first) == h {
+			store(&parent.first, 0)
 		}
 		store(&parent.last, n.prev.Load())
 	}()
-	return f.pool.Remove(h)
+	removed := f.pool.Remove(h)
+	returned = true
+	return removed
 }
 
 // liveChild returns the last child of a node, or the first if the last is dead, with its links, or nil. It

@@ -176,6 +176,43 @@ func TestRepairJoinsChainsThatDisagree(t *testing.T) {
 	assert.Equal(t, []handle{k[1], k[4], k[2], k[3]}, handles(t, f.Children(k[0])))
 }
 
+// TestRepairKeepsTheOrderOfRuns: siblings between two dead ones stay in their order, whatever slots they have.
+func TestRepairKeepsTheOrderOfRuns(t *testing.T) {
+	rnd := testkit.Rand(t)
+	for n := range 9 {
+		p, f := newForest(t)
+		k := addN(t, p, n+5)
+		top, run := k[0], k[5:]
+		rnd.Shuffle(n, func(i, j int) { run[i], run[j] = run[j], run[i] })
+		if n == 8 {
+			slices.SortFunc(run, func(a, b handle) int { return int(b.Index()) - int(a.Index()) })
+		}
+		for _, h := range slices.Concat(k[1:3], run, k[3:5]) {
+			require.NoError(t, f.Append(top, h))
+		}
+		require.Equal(t, 2, p.RemoveBatch(k[2:4]))
+		require.Positive(t, f.Repair())
+		assertForest(t, f, n+3)
+		assert.Equal(t, slices.Concat(k[1:2], run, k[4:5]), handles(t, f.Children(top)))
+	}
+}
+
+// TestRepairEndsInARing: siblings to which no list leads, and whose links lead in a circle, become a list.
+func TestRepairEndsInARing(t *testing.T) {
+	const first, last, next, prev = 1, 2, 3, 4
+	for n := 1; n < 6; n++ {
+		p, f := newForest(t)
+		top, hs := family(t, p, f, n)
+		tree.Scramble(f, top, first, 0)
+		tree.Scramble(f, top, last, 0)
+		tree.Scramble(f, hs[0], prev, hs[n-1])
+		tree.Scramble(f, hs[n-1], next, hs[0])
+		testkit.Within(t, func() { f.Repair() })
+		assertForest(t, f, n+1)
+		assert.ElementsMatch(t, hs, handles(t, f.Children(top)))
+	}
+}
+
 // TestWalkGoesOnBehindOneThatRepairMakesARoot: as where links from a file had made it its own descendant.
 func TestWalkGoesOnBehindOneThatRepairMakesARoot(t *testing.T) {
 	const parent, first, last = 0, 1, 2
