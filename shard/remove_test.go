@@ -104,6 +104,7 @@ func TestRemovalsOwnFewSlots(t *testing.T) {
 			most = max(most, c.Len())
 		}
 		require.Equal(t, s.MostOwned()-1, most)
+		require.False(t, c.Remove(slots.Pack(1, total+1000)), "there is no such slot")
 		c.End()
 		require.Equal(t, total, s.Pending())
 	}
