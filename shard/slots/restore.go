@@ -7,14 +7,10 @@ package slots
 // (decommit.go). Their floor grows while the snapshot is read, and a page gets memory as soon as one of its
 // slots turns out to need it. EndRestore ends their gaps, once.
 
-// Extend hands out the slots below n, which must not be more than there may be, and gives them
-// memory, but for pages that were added without it.
-func (t *Table) Extend(n uint64) {
-	t.Provide(n)
-	t.next.Store(max(n, t.Allocated()))
-}
+// Extend hands out the slots below n, of which some were not handed out. Their pages must be there.
+func (t *Table) Extend(n uint64) { t.next.Store(n) }
 
-// ExtendVacant is Extend for slots that need no memory: pages that must be added for them have none.
+// ExtendVacant is Extend for slots that need no memory: it adds the pages that are missing, without memory.
 func (t *Table) ExtendVacant(n uint64) {
 	old := t.Pages()
 	now, end := *old, uint64(old.Limit)
