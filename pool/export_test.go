@@ -116,6 +116,12 @@ func Traced[T any](p *Pool[T]) int {
 	return len(p.tracer.pinned)
 }
 
+// LockTracer locks the tracer of p, until the function that it returns is called.
+func LockTracer[T any](p *Pool[T]) (unlock func()) {
+	p.tracer.mu.Lock()
+	return p.tracer.mu.Unlock
+}
+
 // TracedRefs is the same of Refs.
 func TracedRefs[T any](p *Pool[T]) int {
 	p.tracer.mu.Lock()

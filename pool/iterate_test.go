@@ -189,6 +189,28 @@ func TestEachClaimsMoreIfCallsAreQuick(t *testing.T) {
 	require.EqualValues(t, 64, pool.EachLimit(p, 64, time.Hour), "it looks at the clock less often")
 }
 
+// TestEachPinsForFewSlots: vacant ones too. It looks at ctx as often as it pins.
+func TestEachPinsForFewSlots(t *testing.T) {
+	const n, most = 100_000, 4096
+	p := pool.Must[int](nil)
+	hs := testkit.Fill(t, p, n, testkit.Number)
+	require.Equal(t, n-1, p.RemoveBatch(hs[:n-1]))
+	ctx := &counting{Context: t.Context()}
+	require.NoError(t, p.Each(ctx, 1, func(pool.Handle[int], *int) error { return nil }))
+	require.GreaterOrEqual(t, ctx.looks, n/most)
+}
+
+// counting is a context that counts who asks whether it is done.
+type counting struct {
+	context.Context
+	looks int
+}
+
+func (c *counting) Err() error {
+	c.looks++
+	return c.Context.Err()
+}
+
 // A panic in f reaches Each's caller with its value, after the other calls have ended.
 func TestEachLetsPanicsUp(t *testing.T) {
 	p := tiny[int](t, nil)

@@ -242,6 +242,9 @@ func TestForgedSnapshots(t *testing.T) {
 		change(bad)
 		require.ErrorContains(t, refusal[[2]uint64](t, joined([][]byte{bad, end(0, 0)})), "the header makes no sense")
 	}
+	long := record(valuesKind, 0, 1)
+	copy(long[12:], "\xff\xff\xff\xff")
+	require.Regexp(t, `: a length of 4294967295 bytes; the limit is \d{4,10};`, refusal[[2]uint64](t, append(joined([][]byte{bytes.Clone(head)}), long...)))
 	for _, v := range []byte{0, 1, 2, 3, 5} {
 		bad := bytes.Clone(head)
 		bad[8] = v

@@ -204,7 +204,7 @@ func TestWritersThatFailBesideChanges(t *testing.T) {
 	for _, c := range []struct {
 		to       pool.Options[[2]uint64]
 		n, apart int // values before, and how far apart those lie that stay
-	}{{opts, 20_000, 3000}, {pool.Options[[2]uint64]{Shards: 1}, 20_000, 3000}, {opts, 2000, 1}} {
+	}{{opts, 20_000, 3000}, {pool.Options[[2]uint64]{Shards: 1}, 20_000, 3000}, {opts, 2000, 1}, {opts, 40_000, 20_000}} {
 		n, apart, to := c.n, c.apart, c.to
 		p := pool.Must(&opts)
 		hs := testkit.Fill(t, p, n, func(i int) [2]uint64 { return [2]uint64{uint64(i)} })
@@ -215,6 +215,7 @@ func TestWritersThatFailBesideChanges(t *testing.T) {
 			}
 		}
 		require.Equal(t, len(gone), p.RemoveBatch(gone))
+		p.Trim()
 		in, failed := testkit.Written(t, p), 0
 		for failing := 0; failing == failed; failing++ {
 			c := mustRead(t, in, &to)

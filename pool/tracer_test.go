@@ -88,6 +88,28 @@ func TestStaleHandlesPinNothing(t *testing.T) {
 	require.Empty(t, p.ExplainOpen(), "which also brings the profile up to date")
 }
 
+// TestTracedCallsTakeTurns: what changes the tracer's records waits for its lock.
+func TestTracedCallsTakeTurns(t *testing.T) {
+	p := tiny(t, &pool.Options[int]{Shards: 1, TraceGuards: 1})
+	h := testkit.MustInsert(t, p, 1)
+	var r *pool.Ref[int]
+	for _, call := range []func(){
+		func() { r, _ = p.Hold(h) },
+		func() { r.Release() },
+		func() { g := p.Pin(); g.Unpin() },
+		func() { p.ExplainOpen() },
+	} {
+		unlock, done := pool.LockTracer(p), make(chan struct{})
+		go func() { call(); close(done) }()
+		for range 1000 { // a call that takes no turn would end
+			runtime.Gosched()
+		}
+		require.False(t, testkit.IsClosed(done))
+		unlock()
+		testkit.Soon(t, done)
+	}
+}
+
 // The leaf of each stack in the profile is the line that called the pool, however deep the pool is.
 func TestProfileBeginsAtTheCaller(t *testing.T) {
 	p := tiny(t, &pool.Options[int]{Shards: 1, TraceGuards: 1})
