@@ -40,7 +40,7 @@ func TestPatternsMatchTests(t *testing.T) {
 	}
 	names := matches(`(?m)^func ((?:Test|Fuzz|Benchmark|Example)\w*)\(`, read(testkit.Files(t, "../../..", "_test.go")...)...)
 	commands := append(read(".ci/steps"), matches("`[^`\n]*?\\bgo test ([^`\n]*)`", read(testkit.Files(t, "../../..", ".md")...)...)...)
-	patterns := matches(`(?:-(?:run|skip|fuzz|bench) |long=)["']?([^\s"'$]+)`, commands...)
+	patterns := matches(`(?:-(?:run|skip|fuzz|bench) |long=|alone=)["']?([^\s"'$]+)`, commands...)
 	require.Greater(t, len(patterns), 10)
 	for _, pattern := range patterns {
 		first, _, _ := strings.Cut(pattern, "/")

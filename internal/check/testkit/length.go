@@ -48,16 +48,14 @@ func lengthened() string {
 	return ", and COATCHECK_LENGTH=" + length()
 }
 
-// Long returns n in the full programme, n/4 in the gate, and n/10 in short tests; at least 1. Under the race
-// detector, which makes tests ten times as slow, the gate has n/8: it runs all tests without it too.
+// Long returns n in the full programme, n/6 in the gate, and n/10 in short tests; at least 1. Under the race
+// detector, which makes tests ten times as slow, the gate has n/10 too: it runs all tests without it as well.
 func Long[N ~int | ~int64 | ~uint64](n N) N {
 	switch {
-	case Short():
+	case Short(), !Full() && Race:
 		n /= 10
-	case !Full() && Race:
-		n /= 8
 	case !Full():
-		n /= 4
+		n /= 6
 	}
 	return max(1, n)
 }
