@@ -176,6 +176,8 @@ func TestEpochStopsAtItsLimit(t *testing.T) {
 		require.EqualValues(t, uint64(epoch.Limit), d.Epoch())
 		require.EqualValues(t, uint64(epoch.Limit), d.NextEpoch())
 		requirePins(t, 1, epoch.Limit, d.Scan())
+		require.Zero(t, d.Age(d.Scan()))
+		require.Zero(t, d.Age(d.Scan()), "guards of the last epoch cannot be told apart")
 		require.False(t, d.Expired(epoch.Limit), "there is no later epoch")
 		require.True(t, d.Expired(epoch.Limit-1), "the stamp should have passed")
 		require.ErrorIs(t, d.Synchronize(testkit.Done()), context.Canceled)

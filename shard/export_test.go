@@ -407,3 +407,23 @@ func ForgedOrders(a *Arena, b []byte, live, spent uint32) map[string][]byte {
 	forge("fresh and spent", func(o *order) { o.fresh = []uint64{uint64(spent), uint64(spent) + 1} })
 	return forged
 }
+
+// OrderInFile returns an order as a snapshot has it, whose numbers are 1, 2, 3 and so on. Each of its lists has one
+// element, and a 1 before that.
+func OrderInFile() []byte {
+	last := uint64(0)
+	next := func() uint64 { last++; return last }
+	list := func() places {
+		return places{known: next(), slots: []place{{index: next(), generation: next(), age: next()}}}
+	}
+	o := order{sizes: next(), kind: next(), next: next(), stamped: next(), stub: next(), unworn: next(), searches: next(), seals: next(), pushed: next(), floorAge: next()}
+	o.fresh, o.again, o.gone, o.unused = []uint64{next()}, []uint64{next()}, []uint64{next()}, []uint64{next()}
+	o.free, o.limbo, o.late = list(), list(), list()
+	o.ready = []places{list()}
+	o.waiting = []queued{{age: next(), leastAge: next(), number: next(), turned: next()}}
+	o.waiting[0].places = list()
+	o.account = account{flags: next(), oldest: next(), began: next(), credit: next(), guards: next()}
+	var c scribe
+	c.order(&o)
+	return c.b
+}

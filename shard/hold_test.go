@@ -114,3 +114,18 @@ func TestHeldBatchEndsNoRound(t *testing.T) {
 	s.Reclaim(s)
 	require.NotZero(t, s.Free()+s.Ready())
 }
+
+// TestRefusalLooksAgainIfItHasParked: what it has parked was not counted as parked before. Another shard, in which
+// nothing moves, does not end the search.
+func TestRefusalLooksAgainIfItHasParked(t *testing.T) {
+	r := newRig[uint64](t, setup[uint64]{slots: 4, shards: 2})
+	s := r.shards[0]
+	hs := r.fill(t, s, 4, number)
+	_, ok := r.arena.Hold(hs[0])
+	require.True(t, ok)
+	r.remove(t, s, hs[0])
+	_, err := r.arena.Decide(s, 0)
+	require.NoError(t, err, "it looks again")
+	_, err = r.arena.Decide(s, 1)
+	require.ErrorIs(t, err, shard.ErrStalled)
+}

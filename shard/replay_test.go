@@ -301,3 +301,16 @@ func (y *replayed) forged(order []byte) []byte {
 	}
 	return forged
 }
+
+// TestOrdersAreReadAsEver: the numbers of an order have their places in the file. To change two of them, in what writes
+// and reads, would harm earlier files alone.
+func TestOrdersAreReadAsEver(t *testing.T) {
+	want := []byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 1, 11, 1, 12, 1, 13, 1, 14}
+	for n := byte(15); n < 15+3*4; n += 4 { // free, limbo, late
+		want = append(want, n, 1, n+1, n+2, n+3)
+	}
+	want = append(want, 1, 27, 1, 28, 29, 30)                 // ready
+	want = append(want, 1, 31, 32, 33, 34, 35, 1, 36, 37, 38) // waiting
+	want = append(want, 39, 40, 41, 42, 43)                   // account
+	require.Equal(t, want, shard.OrderInFile())
+}

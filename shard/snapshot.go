@@ -282,7 +282,7 @@ func (r *Restorer) FillFreelists(c Census) {
 		var list slots.Chain
 		for range c.vacant*uint64(k+1)/n - c.vacant*uint64(k)/n {
 			for {
-				for j == part.N {
+				if j == part.N {
 					part, j = a.Table.Pages().Strip(part.First+part.N, uint32(a.Table.Allocated())), 0
 				}
 				slot, i := part.Slot(j), part.First+j

@@ -24,12 +24,11 @@ var (
 // exceed the input that is left, and no two parts claim a byte at the same time. If each part could count on all
 // that is left, nested slices could take as much memory as the square of the input.
 //
-// The shortest entry of a map may be longer than its key and its element at their shortest. The bytes that were
-// claimed beyond these are spare. If the key or the element claims more, it gets the spare bytes first.
+// The shortest entry of a map may be longer than its key and its element at their shortest. What was claimed beyond
+// these is given back before the entry is read, for what its key and its element claim.
 type partsDecoder struct {
 	src     []byte
 	claimed int // how many bytes of src are claimed
-	spare   int // how many of these are spare
 	depth   int
 	wide    bool
 	related relations
@@ -37,13 +36,10 @@ type partsDecoder struct {
 
 // claim claims n times size bytes.
 func (d *partsDecoder) claim(n, size int) error {
-	if size > 0 && n > (len(d.src)-d.claimed+d.spare)/size {
+	if size > 0 && n > (len(d.src)-d.claimed)/size {
 		return errShort
 	}
-	n *= size
-	spare := min(d.spare, n)
-	d.spare -= spare
-	d.claimed += n - spare
+	d.claimed += n * size
 	return nil
 }
 
@@ -250,7 +246,7 @@ func (d *partsDecoder) entries(p *part, m reflect.Value, n int) error {
 	for i := range n {
 		key.Elem().SetZero()
 		elem.Elem().SetZero()
-		d.spare += spare
+		d.claimed -= spare
 		left := len(d.src)
 		if err := d.get(p.key, key.UnsafePointer()); err != nil {
 			return err

@@ -42,3 +42,6 @@ const (
 	MapHead  = mapHead
 	PartRoom = mostBytes + wideLength
 )
+
+// AppendLong is appendLong.
+var AppendLong = appendLong

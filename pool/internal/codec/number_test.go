@@ -258,3 +258,23 @@ func TestIntsBeyondRange(t *testing.T) {
 	forged[int](t, "beyond the range", 0x80, 0x80, 0x80, 0x80, 0x10)
 	forged[uint](t, "beyond the range", 0x80, 0x80, 0x80, 0x80, 0x10)
 }
+
+// TestLongNumbersHaveTheirLength: a number is written in as many bytes as asked, or in as many as it needs.
+func TestLongNumbersHaveTheirLength(t *testing.T) {
+	for length := 1; length <= 8; length++ {
+		require.Len(t, codec.AppendLong(nil, 1, length), length)
+		require.Len(t, codec.AppendLong(nil, 1<<20, length), max(3, length))
+	}
+}
+
+// TestHandlesBehindAMapAreRelative: a map changes no base of the handles in it, and those behind it go on.
+func TestHandlesBehindAMapAreRelative(t *testing.T) {
+	const first = 1_000_000_001
+	type behind struct {
+		Map     map[uint8]uint8
+		Handles []handle
+	}
+	v := behind{map[uint8]uint8{1: 2}, []handle{handleOf(0, first), handleOf(2, slots.Counterpart(2, 0, first)), handleOf(4, slots.Counterpart(4, 0, first))}}
+	requireEncodes(t, v)
+	requireEncodes(t, behind{v.Map, []handle{v.Handles[0], handleOf(2, first), handleOf(4, first)}})
+}
