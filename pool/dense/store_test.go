@@ -31,7 +31,7 @@ func TestBadOptionsAreErrors(t *testing.T) {
 	}
 	if c := pool.MaxCapacity; c < math.MaxInt {
 		_, err := dense.New(&dense.Options[int]{Capacity: c + 1})
-		require.ErrorContains(t, err, "the limit is")
+		require.EqualError(t, err, fmt.Sprintf("dense: Options.Capacity is %d; the limit is %d", c+1, c))
 	}
 	_, err := dense.New(&dense.Options[int]{Origin: testkit.LastGeneration, Capacity: pool.MaxCapacity})
 	require.NoError(t, err)
