@@ -44,6 +44,8 @@ func TestCloneBesideAClonedPool(t *testing.T) {
 		stranger.CloneFrom(tb, nil)
 		require.Zero(t, stranger.Len(), "a pool that knows none of the handles")
 		require.Equal(t, hs, tb.Keys())
+		stranger.CloneFrom(forHandles[saved](p, l), nil)
+		require.Zero(t, stranger.Len(), "a table that never had a record")
 	})
 }
 
