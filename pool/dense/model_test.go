@@ -44,7 +44,7 @@ type machine struct {
 
 	lived   map[uint32]uint32 // the last generation of each slot that had one, and that Trim has not freed
 	used    int               // every index of a slot is less
-	floor   uint32            // generations of other slots are not less
+	floor   uint32            // with an Origin, generations of other slots are not less
 	mirrors bool              // CreateAt has created values
 
 	shown  []item // what OnDestroy has seen
@@ -336,7 +336,7 @@ func (mc *machine) createAt(h handle) {
 		want, or = dense.ErrLive, dense.ErrLive
 	case holder >= 0 && mc.items[holder].unborn:
 		want, or = dense.ErrLive, dense.ErrStale
-	case holder >= 0 || lived && g <= last || !lived && g < mc.floor:
+	case holder >= 0 || lived && g <= last || !lived && g < mc.floor && mc.opts.Origin != 0:
 		want, or = dense.ErrStale, dense.ErrStale
 	case len(mc.items) >= mc.limit():
 		want, or = pool.ErrFull, pool.ErrFull
