@@ -79,7 +79,7 @@ func (c *doneOnce) Err() error {
 	return context.Canceled
 }
 
-// TestGoalEndsUnderTheLock: a Synchronize that gives up touches the backlog only when whoever has the lock lets go.
+// TestGoalEndsUnderTheLock: a Synchronize that gives up waits for the lock before it touches the backlog.
 func TestGoalEndsUnderTheLock(t *testing.T) {
 	r := newRig[uint64](t, setup[uint64]{slots: 4})
 	s := r.shards[0]

@@ -250,7 +250,7 @@ func (p place) find(s *slip, slow bool) (by, how string) {
 		switch {
 		case l.how == racing:
 			if slow {
-				how = p.runRacing(b, s, l)
+				how = b.runRacing(s, l)
 			}
 		case slow && !l.slow():
 			how = p.runAlone(b, s, l)
@@ -309,23 +309,21 @@ func (p place) runAlone(b *bench, s *slip, l layer) (how string) {
 	if !some {
 		return ""
 	}
-	if !s.build(b, l) {
-		return unbuilt
-	}
-	how, again := b.suite(l, 0, failing)
-	if how != "" && (b.build(l.suite, nil) != nil || !b.passes(l, again)) {
-		return ""
-	}
-	return how
+	return b.tryAlone(s, l, failing)
 }
 
 // runRacing runs all tests of a layer under the race detector. A build of many slips would have races of its own,
 // since it notes which functions were called.
-func (p place) runRacing(b *bench, s *slip, l layer) (how string) {
+func (b *bench) runRacing(s *slip, l layer) (how string) {
+	return b.tryAlone(s, l, part{pattern: l.run, limit: 20 * time.Minute})
+}
+
+// tryAlone builds s alone, and runs tests of a layer.
+func (b *bench) tryAlone(s *slip, l layer, tests part) (how string) {
 	if !s.build(b, l) {
 		return unbuilt
 	}
-	how, again := b.suite(l, 0, part{pattern: l.run, limit: 20 * time.Minute})
+	how, again := b.suite(l, 0, tests)
 	if how != "" && (b.build(l.suite, nil) != nil || !b.passes(l, again)) {
 		return ""
 	}
