@@ -184,7 +184,7 @@ func readme(from string, figures *report.Figures, qs []suite.Question) error {
 		{page, "programs", func() (string, error) { return report.Contestants(figures, qs), nil }},
 		{page, "values", func() (string, error) { return report.Goroutines(figures, question("Change"), 0, changed) }},
 		{page, "scaling", func() (string, error) { return report.Scaling(report.Widest(all), pairs, 1, scaled) }},
-		{page, "questions", func() (string, error) { return report.Table([]*report.Figures{figures}, qs), nil }},
+		{page, "questions", func() (string, error) { return report.Table(figures, qs, "Change", "Others"), nil }},
 	} {
 		text, err := table.text()
 		if err != nil {

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"os"
 	"regexp"
@@ -41,65 +40,33 @@ var columns = []column{
 	{"under a Guard", func(c *cell) *row { return c.impl("pool-guard") }, false},
 	{"pointers in it", func(c *cell) *row { return c.impl("pool-pointers") }, false},
 	{"best that does the job", func(c *cell) *row { return c.best(suite.Theirs) }, true},
-	{"best reference, which does less", func(c *cell) *row { return c.best(suite.Reference) }, true},
 }
 
-// Table returns a table of medians, whose cells have a line for each file of figures. It has a row
-// for each chart with a comparison, of the first set of parameters and the last. It leaves out
-// columns without figures, and programs, which have a table of their own (Contestants).
-func Table(all []*Figures, qs []suite.Question) string {
-	var b strings.Builder
-	rows := make([][][]*cell, len(all))
-	for i, f := range all {
-		cs := f.contests(qs)
-		_, score := losses(cs)
-		fmt.Fprintf(&b, "- %s. %s\n", f.origin(), score)
-		rows[i] = ends(cs)
-	}
+// Table returns a table of medians. It has a row for each chart with a comparison, of the first set of
+// parameters and the last. It leaves out columns without figures, programs, which have a table of their
+// own (Contestants), and the questions that other tables have.
+func Table(f *Figures, qs []suite.Question, elsewhere ...string) string {
+	cs := f.contests(qs)
+	_, score := losses(cs)
+	cs = slices.DeleteFunc(cs, func(c *cell) bool { return slices.Contains(elsewhere, c.id) })
 	table := [][]string{{"what"}}
-	firsts := titled(rows, qs)
-	for _, first := range firsts {
-		table = append(table, []string{title(first)})
+	rows := ends(cs)
+	for _, ends := range rows {
+		table = append(table, []string{title(ends)})
 	}
 	for _, c := range columns {
-		texts, some := make([]string, len(firsts)), ""
-		for i, first := range firsts {
-			var lines []string // one for each file
-			for _, of := range rows {
-				text := ""
-				if at := slices.IndexFunc(of, func(ends []*cell) bool { return ends[0].title == first[0].title }); at >= 0 {
-					text = c.text(of[at])
-				}
-				lines = append(lines, text)
-			}
-			texts[i] = together(lines, "<br>")
-			some += texts[i]
+		texts := []string{c.heading}
+		for _, ends := range rows {
+			texts = append(texts, c.text(ends))
 		}
-		if some == "" {
+		if strings.Join(texts[1:], "") == "" {
 			continue // a column of contestants that nobody has measured
 		}
-		for i, text := range append([]string{c.heading}, texts...) {
+		for i, text := range texts {
 			table[i] = append(table[i], text)
 		}
 	}
-	return b.String() + "\n" + markdown(table)
-}
-
-// titled returns the ends of each chart, in the order of the questions. They are those of the first
-// file that has them.
-func titled(rows [][][]*cell, qs []suite.Question) (firsts [][]*cell) {
-	for _, q := range qs {
-		for _, chart := range q.Charts {
-			for _, file := range rows {
-				has := func(ends []*cell) bool { return ends[0].id == q.ID && ends[0].title == cmp.Or(chart.Title, q.Title) }
-				if i := slices.IndexFunc(file, has); i >= 0 {
-					firsts = append(firsts, file[i])
-					break
-				}
-			}
-		}
-	}
-	return firsts
+	return fmt.Sprintf("%s. %s\n\n%s", f.origin(), score, markdown(table))
 }
 
 // text returns the column's text for the ends of a chart: medians.

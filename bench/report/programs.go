@@ -10,10 +10,8 @@ import (
 
 // The units of programs, and the values of the parameter load.
 const (
-	unitProcessor   = "cpu-sec/op"
-	unitPeak        = "peak-B"
-	unitSaved       = "saved-B"
-	unitCollections = "gcs"
+	unitProcessor = "cpu-sec/op"
+	unitPeak      = "peak-B"
 
 	paramLoad       = "load"
 	paramGoroutines = "goroutines"
@@ -74,10 +72,10 @@ func (f *Figures) goroutinesOf(r *Row) string {
 	return strings.Join(loads, "; ")
 }
 
-// Contestants returns a table of all figures of programs, quiet and busy. It has a row for each
+// Contestants returns a table of the times and the memory of programs, quiet and busy. It has a row for each
 // contestant of each program.
 func Contestants(f *Figures, qs []suite.Question) string {
-	table := [][]string{{"program", "contestant", "processor time: quiet; busy", "wall time", "memory at the peak", "collections", "file"}}
+	table := [][]string{{"program", "contestant", "processor time: quiet; busy", "wall time", "memory at the peak"}}
 	for _, q := range qs {
 		name := q.Title
 		for _, s := range f.series {
@@ -85,19 +83,14 @@ func Contestants(f *Figures, qs []suite.Question) string {
 				continue
 			}
 			texts := []string{name, "`" + s.impl + "`"}
-			for _, u := range []string{unitProcessor, unitTime, unitPeak, unitCollections, unitSaved} {
+			for _, u := range []string{unitProcessor, unitTime, unitPeak} {
 				var loads []string
 				for _, load := range []string{quiet, busy} {
 					text := ""
 					if y, ok := f.figureOf(q.ID, s.impl, []suite.Param{{Key: paramLoad, Value: load}}, u); ok {
-						if text = y.unit.text(y.mid); u == unitCollections {
-							text = fmt.Sprintf("%.0f", y.mid)
-						}
+						text = y.unit.text(y.mid)
 					}
 					loads = append(loads, text)
-				}
-				if u == unitSaved {
-					loads = loads[:1]
 				}
 				texts = append(texts, together(loads, "; "))
 			}

@@ -20,7 +20,7 @@ type Row struct {
 // Instead returns a table of what programs use in a pool's place, what each is the better choice for,
 // and what it costs beside a pool. A row without figures is an error.
 func Instead(f *Figures, rows []Row) (string, error) {
-	table := [][]string{{"instead of a pool", "the better choice", "measured", "goroutines", "it", "a pool"}}
+	table := [][]string{{"instead of a pool", "the better choice", "measured", "goroutines", "its time", "a pool's"}}
 	for _, r := range rows {
 		their, err := f.timeOf(&r, r.Theirs)
 		if err != nil {
