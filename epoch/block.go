@@ -104,7 +104,8 @@ func (b *block) bytes() int64 {
 // below it. A scan that finds nothing in a group clears its mark. So a scan costs what is
 // pinned, not what was once pinned.
 //
-// Unpin does not touch marks, and a Pin that finds them set only loads them. The rule is
+// Unpin does not touch marks, and a Pin that finds them set only loads them. With counts of claimed cells
+// instead, each would write one. The rule is
 // (DESIGN.md, L3):
 //
 //	a mark is not clear while a guard below it is pinned and has read anything

@@ -29,8 +29,8 @@
 //
 // # Choosing
 //
-//   - A value that contains its own handle: [Pool.InsertFunc], or [Pool.TryInsertFunc] if it may
-//     fail. A handle before there is a value: [Pool.Reserve].
+//   - A value with its own handle or a mutex: [Pool.InsertFunc], or [Pool.TryInsertFunc] if it may
+//     fail. A handle before its value: [Pool.Reserve].
 //   - Buffers that survive from one value to the next: [Options].Reset with InsertFunc.
 //   - An index by name, or counts: Options.OnInsert and OnRemove.
 //   - To wait for a slot while a bounded pool is full: [Pool.InsertWait]. A semaphore does not

@@ -1,5 +1,3 @@
-//go:build !race && !coatcheck_debug
-
 package pool_test
 
 // Under the tag coatcheck_debug slots are kept from reuse, so carol gets a new connection.

@@ -48,7 +48,9 @@ func (p *Pool[T]) get(h Handle[T]) (v T, ok bool) {
 			uintptr(i&t.Mask)*unsafe.Sizeof(slots.Slot[T]{})-unsafe.Offsetof(slots.Slot[T]{}.Hook)))
 		if s.Word.Load() == uint64(h) { // observes (P1)
 			atom.Between()
-			// Until the second load of the word, v may be torn, and must not be used (L12).
+			// Until the second load of the word, v may be torn, and must not be used (L12). The collector may see
+			// it on the stack. Each pointer in it was in the slot when it was loaded: if the collector was marking
+			// then, the write that overwrote the slot has shaded it, and else the next marking finds it here.
 			// The load returns h only if the slot was h's all the while. With one look, or if the second asks
 			// only whether the slot is live, v may be of another life.
 			v = s.Value

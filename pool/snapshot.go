@@ -22,7 +22,8 @@ import (
 // Zeros may come between them: a copy takes no more memory than its snapshot pays for (package snapshot,
 // memory.go).
 //
-// Other goroutines use the pool while it is written, so a snapshot does not show one moment.
+// Other goroutines use the pool while it is written, so a snapshot does not show one moment. A value's
+// MarshalBinary runs under a pin, and must not wait for the pool.
 // But no handle may name another value in the copy than it named in the original.
 //
 // With one look at each slot it could. Slot 5 is written as vacant. Then a goroutine inserts

@@ -67,7 +67,12 @@ func asSaved(pl *plan) saved {
 	return saved{pl.value, pl.layout.Size, func(values codec.Codec) codec.Codec { return values }}
 }
 
-// restore completes a zero core after pl and a snapshot.
+// restore completes a zero core after pl and a snapshot. It refuses a generation that goes back, slots out of order
+// and a wrong count, whatever the checksum says, and believes a length only as far as bytes come (package snapshot,
+// memory.go).
+//
+// Nothing restores a pool that is there: its readers, forests and tables were told that handles are dead which it
+// would accept then. A program swaps one pointer instead.
 func (c *core) restore(pl *plan, r io.Reader, source saved) error {
 	values, err := codec.Into(source.typ)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 type Stats struct {
 	Live  int // slots with a live value
 	Free  int // vacant slots that any goroutine may take
-	Limbo int // removed slots that are not reclaimed yet
+	Limbo int // removed slots that wait for guards or insertions
 
 	Cached   int // vacant slots that open Workers keep
 	Reserved int // slots of open Reservations

@@ -6,7 +6,7 @@ import (
 )
 
 // An event is a call of user code at the beginning or at the end of a life. It comes while the slot is in its
-// caller's hands (I3), in no list and under no lock (I15):
+// caller's hands (I3), in no list and under no lock (I14):
 //
 //	claim ──▶ value complete ──▶ OnInsert ──▶ publish (P1)   …   unlink ──▶ OnRemove ──▶ stamp, push (P6)
 //

@@ -320,7 +320,9 @@ func (a *Arena) Init(c Config) {
 	}
 }
 
-// Preallocate allocates everything, if Fixed asks for it.
+// Preallocate allocates everything, if Fixed asks for it. Later calls allocate only where a Reset panics, where
+// Resets or calls of Synchronize keep more batches apart than a shard's lists have room for, and for slots that
+// replace exhausted ones.
 func (a *Arena) Preallocate() {
 	if a.Fixed {
 		a.Table.Provide(a.Capacity)

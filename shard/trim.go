@@ -11,7 +11,8 @@ import (
 // lists, mixed with slots of other pages, and nothing can be taken out of the middle of a
 // list.
 //
-// So Trim takes the lists whole, as their owner (I1), and counts the slots of pages in which
+// So Trim takes the lists whole, as their owner (I1), since insertions would pay for marks on pages that they
+// avoid. It counts the slots of pages in which
 // nothing was live a moment ago. It gives up each page whose slots it has all. The other slots go back
 // to the shards (trim_give_back.go).
 //

@@ -70,7 +70,7 @@ type judge struct {
 	sum                        cost.Steps
 }
 
-// Bounds of DESIGN.md, Costs.
+// Bounds of the package comment.
 const (
 	batch     = 64
 	bag       = 4096 // a Worker gives so many slots away at once

@@ -8,7 +8,7 @@
 // after which others, is specified once (life.go). A [Judge] gets the reports. The model of the
 // calls of one goroutine knows the only right one (model.go), a storm knows what each goroutine
 // owns, an explored program what may be under way, and a history is judged when it is complete.
-// None of them asks which verb it was.
+// None of them asks which verb it was, and none excuses anything in general, such as any refusal under a guard.
 package verbs
 
 import (
