@@ -73,6 +73,19 @@ func (a *Arena) Decide(s *shard, began uint64) (uint64, error) {
 	return d.h, d.err
 }
 
+// RefuseAfter finds no slot for s, calls between, and returns the refusal, or nil if the caller is to look again.
+func (a *Arena) RefuseAfter(s *shard, between func()) error {
+	list := a.shards()
+	list.lock()
+	defer list.unlock()
+	var d verdict
+	if d.takeLocked(s); d.slot != nil || d.grow {
+		panic("shard: there is no reason to refuse")
+	}
+	between()
+	return d.refuseLocked(s)
+}
+
 // Finds reports whether a verdict lets the arena grow, and Slack is slack.
 func (a *Arena) Finds(s *shard, began uint64) (grow bool) { return s.claimLocked(began).grow }
 

@@ -44,7 +44,8 @@ type verdict struct {
 	h      uint64
 	resets resets // run them
 	finding
-	left bool // the table had slots without memory when all freelists were empty
+	left      bool  // the table had slots without memory when all freelists were empty
+	exhausted int64 // how many slots had been exhausted before
 }
 
 // finding is a refusal, or that the arena needs another page than the table had when it had changed so
@@ -102,7 +103,7 @@ func (s *shard) claimLocked(began uint64) (d verdict) {
 // others' ranges, one by one, and every few of them take all locks.
 func (d *verdict) takeLocked(s *shard) {
 	a := s.arena
-	d.changes = a.Table.Changes() // before the look at the table
+	d.changes, d.exhausted = a.Table.Changes(), a.Table.Exhausted() // before the look at the table
 	vacant := 0
 	for k := range a.shards() {
 		o := s.next(k)
@@ -187,7 +188,7 @@ func (d *verdict) refuseLocked(s *shard) error {
 	// A look-up's own pin is in the way of some: each batch was cut at pins.Oldest, so no stamp that waits is below that.
 	transient := leastStamp < pins.OldestGuard
 	switch {
-	case again, d.grow, transient:
+	case again, d.grow, transient, d.outdated(&a.Table):
 		return nil
 	case wait > 0 && a.shards().removed():
 		return nil // since the seals, and perhaps before the guard that delays the others was pinned
@@ -195,6 +196,13 @@ func (d *verdict) refuseLocked(s *shard) error {
 		return stalled{a}
 	}
 	return full{a}
+}
+
+// outdated reports whether the table may have got a slot to hand out since d found none there. All locks do not
+// keep it from that: Grow acts on an earlier finding, and a Worker's slot that is exhausted is replaced. Meanwhile
+// others may have taken what the ranges had, so that there was a slot at each moment, and a refusal would be wrong.
+func (d *verdict) outdated(t *slots.Table) bool {
+	return t.Changes() != d.changes || t.Exhausted() != d.exhausted
 }
 
 // stalled is an ErrStalled whose text reports the arena's figures. It is one pointer, so a

@@ -91,6 +91,31 @@ func TestGrowthIsShared(t *testing.T) {
 	r.remove(t, s, hs...)
 }
 
+// TestRefusalsLookAtTheTableAgain: a verdict that found no slot in the table refuses nothing if the table has got one
+// since, for others may have taken until then what the lists had.
+func TestRefusalsLookAtTheTableAgain(t *testing.T) {
+	for name, c := range map[string]struct {
+		setup   setup[uint64]
+		between func(*slots.Table)
+		refusal error
+	}{
+		"a page is added":          {setup[uint64]{slots: 64, memory: 8, maxLimbo: 4}, func(table *slots.Table) { table.Grow(table.Changes()) }, shard.ErrStalled},
+		"one is added and used up": {setup[uint64]{slots: 64, memory: 8, maxLimbo: 4}, func(table *slots.Table) { table.Grow(table.Changes()); table.Allot(64) }, shard.ErrStalled},
+		"a slot is replaced":       {setup[uint64]{slots: 16, memory: 8, capacity: 8}, (*slots.Table).CountExhausted, shard.ErrStalled},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig[uint64](t, c.setup)
+			s := r.shards[0]
+			hs := r.fill(t, s, 8, number)
+			g := r.arena.Domain.Pin()
+			r.leave(t, s, hs...)
+			require.ErrorIs(t, r.arena.RefuseAfter(s, func() {}), c.refusal)
+			require.NoError(t, r.arena.RefuseAfter(s, func() { c.between(&r.arena.Table) }))
+			g.Unpin()
+		})
+	}
+}
+
 // TestRefusalsSealAllShards: an insertion that would be refused gets a slot that was removed, in whichever
 // shard's limbo it is.
 func TestRefusalsSealAllShards(t *testing.T) {
