@@ -72,10 +72,10 @@ func (f *Figures) goroutinesOf(r *Row) string {
 	return strings.Join(loads, "; ")
 }
 
-// Contestants returns a table of the times and the memory of programs, quiet and busy. It has a row for each
+// Contestants returns a table of the processor time and the memory of programs, quiet and busy. It has a row for each
 // contestant of each program.
 func Contestants(f *Figures, qs []suite.Question) string {
-	table := [][]string{{"program", "contestant", "processor time: quiet; busy", "wall time", "memory at the peak"}}
+	table := [][]string{{"program", "contestant", "processor time: quiet; busy", "memory at the peak"}}
 	for _, q := range qs {
 		name := q.Title
 		for _, s := range f.series {
@@ -83,7 +83,7 @@ func Contestants(f *Figures, qs []suite.Question) string {
 				continue
 			}
 			texts := []string{name, "`" + s.impl + "`"}
-			for _, u := range []string{unitProcessor, unitTime, unitPeak} {
+			for _, u := range []string{unitProcessor, unitPeak} {
 				var loads []string
 				for _, load := range []string{quiet, busy} {
 					text := ""
