@@ -19,7 +19,7 @@ import (
 func calls() suite.Question {
 	return suite.Question{
 		ID:     "Calls",
-		Title:  "What does it cost to wait for an answer?",
+		Title:  "Wait for an answer",
 		Charts: []suite.Chart{{Unit: "ns/op"}},
 		Groups: func(env suite.Env) (groups []suite.Group) {
 			for _, goroutines := range doublings(4*env.Procs, env) {

@@ -26,7 +26,7 @@ const NamePointers = "pool-pointers"
 func change() suite.Question {
 	return suite.Question{
 		ID:     "Change",
-		Title:  "What does a value cost that is stored, changed in place ten times, and removed?",
+		Title:  "Store a value, change it in place ten times, and remove it",
 		Charts: []suite.Chart{{Unit: "ns/op"}},
 		Groups: func(env suite.Env) (groups []suite.Group) {
 			others := sizesOf(env, 1_000)[0]

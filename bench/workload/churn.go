@@ -13,10 +13,10 @@ import (
 func churn() suite.Question {
 	return suite.Question{
 		ID:    "Churn",
-		Title: "What does a replacement cost among many live values?",
+		Title: "Replace a value among many",
 		Charts: []suite.Chart{
-			{Unit: "ns/op", Where: map[string]string{"goroutines": "1"}, Title: "What does a replacement cost among many live values, to one goroutine?"},
-			{Unit: "ns/op", Where: map[string]string{"live": "1000"}, Title: "What does a replacement cost among 1,000 live values?"},
+			{Unit: "ns/op", Where: map[string]string{"goroutines": "1"}, Title: "Replace a value among many, one goroutine"},
+			{Unit: "ns/op", Where: map[string]string{"live": "1000"}, Title: "Replace a value among 1,000"},
 		},
 		Groups: func(env suite.Env) (groups []suite.Group) {
 			for _, live := range sizesOf(env, 1_000, 100_000, 1_000_000) {

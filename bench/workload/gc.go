@@ -13,7 +13,7 @@ import (
 func collector() suite.Question {
 	return suite.Question{
 		ID:     "GC",
-		Title:  "How long does a garbage collection take while a million values are live?",
+		Title:  "Garbage collection, with a million values",
 		Charts: []suite.Chart{{Unit: "ns/op"}},
 		Groups: func(env suite.Env) []suite.Group {
 			live := sizesOf(env, 1_000_000)[0]

@@ -13,7 +13,7 @@ import (
 func handoff() suite.Question {
 	return suite.Question{
 		ID:     "Handoff",
-		Title:  "What does a value cost that one goroutine stores and another removes?",
+		Title:  "One goroutine stores a value, another removes it",
 		Charts: []suite.Chart{{Unit: "ns/op"}},
 		Groups: func(env suite.Env) (groups []suite.Group) {
 			for _, batch := range []int{1, 64} {

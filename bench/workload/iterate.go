@@ -17,9 +17,9 @@ import (
 func iterate() suite.Question {
 	return suite.Question{
 		ID:    "Iterate",
-		Title: "What does a loop over all values cost, full and one in ten live?",
+		Title: "Loop over all values",
 		Charts: []suite.Chart{
-			{Title: "Loop over all values, every slot live", Unit: "ns/op", Where: map[string]string{"live": "all"}},
+			{Title: "Loop over all values, each slot live", Unit: "ns/op", Where: map[string]string{"live": "all"}},
 			{Title: "Loop over all values, one slot in ten live", Unit: "ns/op", Where: map[string]string{"live": "tenth"}},
 		},
 		Groups: func(env suite.Env) (groups []suite.Group) {

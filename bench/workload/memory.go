@@ -11,7 +11,7 @@ import (
 func memory() suite.Question {
 	return suite.Question{
 		ID:     "Memory",
-		Title:  "How much memory does each of a million live values take?",
+		Title:  "Memory of each of a million values",
 		Charts: []suite.Chart{{Unit: "B/value"}},
 		Groups: func(env suite.Env) []suite.Group {
 			live := sizesOf(env, 1_000_000)[0]

@@ -14,7 +14,7 @@ import (
 func mix() suite.Question {
 	return suite.Question{
 		ID:     "Mix",
-		Title:  "What does an operation cost when all read and write the same values?",
+		Title:  "All read and write the same values",
 		Charts: []suite.Chart{{Unit: "ns/op"}},
 		Groups: func(env suite.Env) (groups []suite.Group) {
 			for _, reads := range []int{95, 50} {

@@ -31,7 +31,7 @@ func others() suite.Question {
 	}
 	return suite.Question{
 		ID:    "Others",
-		Title: "What do stores for another purpose cost?",
+		Title: "Stores for another purpose",
 		Charts: []suite.Chart{
 			chart("cached", "A look-up among 10,000 values, in a cache"),
 			chart("idle", "To acquire and release one of a few idle resources"),

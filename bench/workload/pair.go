@@ -24,10 +24,10 @@ const (
 func pair() suite.Question {
 	return suite.Question{
 		ID:    "Pair",
-		Title: "What does it cost to store a value and to remove it at once?",
+		Title: "Store a value and remove it at once",
 		Charts: []suite.Chart{
 			{Unit: "ns/op", Where: map[string]string{"goroutines": "1"}},
-			{Unit: "ops/s", More: true, Title: "How do insertions and removals scale with the number of goroutines?"},
+			{Unit: "ops/s", More: true, Title: "Insertions and removals by several goroutines"},
 		},
 		Groups: func(env suite.Env) (groups []suite.Group) {
 			for _, goroutines := range doublings(4*env.Procs, env) {

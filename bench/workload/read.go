@@ -14,7 +14,7 @@ import (
 func read() suite.Question {
 	return suite.Question{
 		ID:     "Read",
-		Title:  "What does it cost to look a value up?",
+		Title:  "Look a value up",
 		Charts: []suite.Chart{{Unit: "ns/op"}},
 		Groups: func(env suite.Env) (groups []suite.Group) {
 			for _, live := range sizesOf(env, 10_000, 1_000_000) {
@@ -30,7 +30,7 @@ func read() suite.Question {
 func hot() suite.Question {
 	return suite.Question{
 		ID:     "Hot",
-		Title:  "What does it cost to look up one value that all goroutines want?",
+		Title:  "Look up one value that all goroutines want",
 		Charts: []suite.Chart{{Unit: "ns/op"}},
 		Groups: func(env suite.Env) (groups []suite.Group) {
 			for _, goroutines := range goroutinesOf(env) {

@@ -11,7 +11,7 @@ import (
 func sizes() suite.Question {
 	return suite.Question{
 		ID:     "Sizes",
-		Title:  "What do big values cost, and pointers in them?",
+		Title:  "Big values, and pointers in them",
 		Charts: []suite.Chart{{Unit: "ns/op"}},
 		Groups: func(env suite.Env) []suite.Group {
 			return []suite.Group{
