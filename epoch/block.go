@@ -63,7 +63,7 @@ func (b *block) pin(index uint32, e, kind uint64) (Guard, bool) {
 	mask := uint32(len(b.cells) - 1)
 	for range rounds {
 		salt := b.salt.Load()
-		h := mix(index, salt)
+		h := mix(index + salt*saltFactor)
 		i, step := uint32(hint.Index(h, len(b.cells))), h|1 // odd: no cell comes twice
 		for range probes {
 			if g, ok := b.cells[i&mask].claim(e, kind); ok {
@@ -77,15 +77,15 @@ func (b *block) pin(index uint32, e, kind uint64) (Guard, bool) {
 	return Guard{}, false
 }
 
-// mix hashes a hint and a salt, by the last step of MurmurHash3. In a plain sum, the places of
-// one salt and those of a later one would be the same cells in the same order. Then a run of
-// guards that stay pinned would seem to fill the block.
-//
-// The salt has a factor of its own. With the factor of hint.Goroutine, one goroutine's next
+// saltFactor is the salt's own. With the factor of hint.Goroutine, one goroutine's next
 // salt would be its neighbour's hint. Then the second would try only the cells that the first
 // has filled.
-func mix(index, salt uint32) uint32 {
-	h := index + salt*0xCC9E2D51
+const saltFactor = 0xCC9E2D51
+
+// mix hashes the sum of a hint and a salt, by the last step of MurmurHash3. Without it, the places of
+// one salt and those of a later one would be the same cells in the same order. Then a run of
+// guards that stay pinned would seem to fill the block.
+func mix(h uint32) uint32 {
 	h = (h ^ h>>16) * 0x85EBCA6B
 	h = (h ^ h>>13) * 0xC2B2AE35
 	return h ^ h>>16

@@ -50,8 +50,8 @@ func Released(word uint64) uint64 {
 	return c.word.Load()
 }
 
-// Mix is mix.
-func Mix(at, salt uint32) uint32 { return mix(at, salt) }
+// Mix is what a block makes of a hint and a salt.
+func Mix(at, salt uint32) uint32 { return mix(at + salt*saltFactor) }
 
 const (
 	Active    = active
