@@ -83,12 +83,10 @@ func (l *StampList[B]) RemoveFirst() {
 func (l *StampList[B]) shrink() {
 	long := !l.Fixed && cap(l.List) > longTimeline
 	switch n := l.Len(); {
-	case n == 0 && long:
-		*l = StampList[B]{}
+	case long && n < cap(l.List)/4: // of an empty list, nothing is left
+		*l = StampList[B]{List: append(make([]Stamped[B], 0, 2*n), l.List[l.head:]...)}
 	case n == 0:
 		l.List, l.head = l.List[:0], 0
-	case long && n < cap(l.List)/4:
-		*l = StampList[B]{List: append(make([]Stamped[B], 0, 2*n), l.List[l.head:]...)}
 	}
 }
 
