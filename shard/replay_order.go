@@ -241,11 +241,7 @@ type recorder struct {
 // has stamps, latest is at least that of each slot.
 func (r *recorder) places(i, n uint32, latest *uint64) (l places) {
 	t := r.arena.Table.Pages()
-	for ; n > 0 && i != slots.None && uint64(len(l.slots)) < uint64(t.Limit); n-- {
-		if i >= t.Limit {
-			r.ok = false
-			return l
-		}
+	for ; n > 0 && i < t.Limit && uint64(len(l.slots)) < uint64(t.Limit); n-- {
 		word := t.At(i).Word.Load()
 		p := place{index: uint64(i), generation: uint64(r.arena.Table.GenerationOf(i, word))}
 		if latest != nil {

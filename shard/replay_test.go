@@ -184,6 +184,8 @@ func TestListThatChangesHasNoOrder(t *testing.T) {
 		r.arena.Slot(i).Publish(slots.Pack(slots.Generation(before), order[0]))
 		require.Nil(t, r.arena.Order(), "slot %d", i)
 		require.Equal(t, 8, r.arena.Count().Free)
+		r.arena.Slot(i).Publish(slots.Pack(slots.Generation(before), r.arena.Table.Pages().Limit)) // of a page that came since
+		require.Nil(t, r.arena.Order(), "slot %d", i)
 		r.arena.Slot(i).Publish(before)
 	}
 }
