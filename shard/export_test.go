@@ -272,6 +272,13 @@ func (m *Magazine) HasCurrentView() bool { return m.view.Load() == m.arena.Table
 // Reach returns how many slots the magazine may keep.
 func (m *Magazine) Reach() int { return m.reach }
 
+// Beside begins a part that runs no user code, calls others, and ends it.
+func (m *Magazine) Beside(others func()) {
+	turn := m.begin()
+	others()
+	m.mustBeAlone(turn)
+}
+
 // Kept returns how many slots the magazine keeps.
 func (m *Magazine) Kept() int { return len(m.ready) + m.used - m.start }
 

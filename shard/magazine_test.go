@@ -213,6 +213,19 @@ func testMagazine(t *testing.T, set setup[uint64], seed uint64) {
 	require.Equal(t, set.slots, c.Live+c.Free, "seed %d: %+v", seed, c)
 }
 
+// TestMagazineNoticesAnotherUse that comes while a slow half is under way.
+func TestMagazineNoticesAnotherUse(t *testing.T) {
+	r := newRig[uint64](t, setup[uint64]{slots: 300})
+	m := r.arena.NewMagazine()
+	m.Beside(func() {})
+	require.PanicsWithValue(t, shard.Shared, func() {
+		m.Beside(func() {
+			_, _, err := m.Claim()
+			require.NoError(t, err)
+		})
+	})
+}
+
 // TestMagazineKeepsNothingFromItself: the last free slot is in the bag, before one that a
 // guard delays, and Claim finds it.
 func TestMagazineKeepsNothingFromItself(t *testing.T) {
@@ -361,6 +374,8 @@ func testReach(t *testing.T, set setup[uint64], most int) {
 	}
 	bursts(2, 20)
 	require.LessOrEqual(t, greatest, min(most, 128))
+	bursts(2, 300)
+	require.Equal(t, min(most, 256), m.Reach(), "it has doubled")
 	bursts(20, burst)
 	require.Greater(t, greatest, most/2)
 	require.LessOrEqual(t, greatest, most)

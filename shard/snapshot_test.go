@@ -4,6 +4,7 @@ package shard_test
 
 import (
 	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -112,6 +113,16 @@ func TestOutlive(t *testing.T) {
 		a.Outlive(c.i, c.stage, c.lives)
 		require.Equal(t, []any{c.fresh, c.slots, c.slots}, []any{a.Table.FreshStage(), a.Slots, a.Table.Bound()}, "%+v", c)
 	}
+}
+
+// TestInsertionsSeeThatRestoredSlotsAreReady without a lock. Else the first one takes all.
+func TestInsertionsSeeThatRestoredSlotsAreReady(t *testing.T) {
+	const n = 4 * shard.SpliceLeast
+	a, r := restoring(2 * n)
+	require.True(t, r.Occupy(0, n))
+	r.RestoreSlots(0, slices.Repeat([]uint32{1, 2}, n/2)) // each second slot lives
+	r.FillFreelists(r.RetireUnborn(0))
+	require.Equal(t, n/2, a.Shard(0).Ready())
 }
 
 // TestOrderOfPagesWithoutMemoryTakesFew: what restores an order keeps a byte for each slot that has memory, and one for a page

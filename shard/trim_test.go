@@ -292,6 +292,24 @@ func TestTrimBehindAPageWithValues(t *testing.T) {
 	}
 }
 
+// TestTrimCountsTheListsOfAllShards that it has let go of.
+func TestTrimCountsTheListsOfAllShards(t *testing.T) {
+	const n = 200
+	r := newRig[uint64](t, setup[uint64]{slots: n * slots.Batch, shards: 2})
+	s := r.shards[1]
+	hs := r.fill(t, s, n*slots.Batch, number)
+	g := r.arena.Domain.Pin()
+	for part := range slices.Chunk(hs[1:], slots.Batch) {
+		r.leave(t, s, part...)
+		s.Seal()
+	}
+	g.Unpin()
+	lists, pages := s.BacklogBytes(), r.arena.Table.Bytes()
+	freed := r.arena.Trim()
+	require.Less(t, s.BacklogBytes(), lists)
+	require.Equal(t, lists-s.BacklogBytes()+pages-r.arena.Table.Bytes(), freed)
+}
+
 // Loops step over pages without memory: they see neither the stub nor how many units these have.
 func TestLoopsStepOverPagesWithoutMemory(t *testing.T) {
 	r := newRig[uint64](t, setup[uint64]{slots: 64, pages: slots.PageSizes{Unit: 1, Page: 4}})

@@ -45,6 +45,39 @@ func TestJoinsVisitEachBatchAFewTimes(t *testing.T) {
 	}
 }
 
+// TestRefusalsVisitNoBatchAgain: of what waits for one guard, a refusal has visited each batch, and the next ones
+// visit none again.
+func TestRefusalsVisitNoBatchAgain(t *testing.T) {
+	const n, refusals = 20_000, 100
+	p := pool.Must(&options{Capacity: n, Shards: 1})
+	hs := testkit.Fill(t, p, n, func(int) value { return value{} })
+	remove := func(hs []handle) {
+		for _, h := range hs {
+			brief := p.Pin()
+			require.True(t, p.Remove(h))
+			brief.Unpin()
+		}
+	}
+	remove(hs[:n/2])
+	testkit.RequireReclaimed(t, p)
+	hs = append(hs[n/2:], testkit.Fill(t, p, n/2, func(int) value { return value{} })...)
+	forgotten := p.Pin()
+	remove(hs)
+	refused := func() {
+		_, err := p.Insert(value{})
+		require.ErrorIs(t, err, pool.ErrFull)
+	}
+	first := steps(refused)
+	require.Greater(t, first.Batches, int64(50))
+	later := steps(func() {
+		for range refusals {
+			refused()
+		}
+	})
+	require.Less(t, later.Batches, refusals*first.Batches/8)
+	forgotten.Unpin()
+}
+
 // TestTrimOfAnIdlePoolVisitsNoSlotTwice: where all slots go with their pages, Trim drops its lists as they
 // are.
 func TestTrimOfAnIdlePoolVisitsNoSlotTwice(t *testing.T) {
