@@ -101,14 +101,16 @@ func TestExplainKnowsOtherSlots(t *testing.T) {
 		testkit.RequireReclaimed(t, p)
 	}
 
-	p = tiny(t, &pool.Options[int]{Origin: 1, Shards: 1})
-	hs := testkit.Fill(t, p, 64, testkit.Number)
-	p.RemoveBatch(hs)
-	require.Positive(t, p.Trim())
-	for _, h := range hs {
-		requireExplained(t, p, h, stale+"has no memory now, since Trim gave it back")
-		requireExplained(t, p, h+2<<32, stale+"has no memory now, since Trim gave it back")
-		requireExplained(t, p, h+4<<32, "was never issued by this pool: its slot has come to generation 4")
+	for _, origin := range []uint32{1, 0} { // with 0, each slot has an origin of its own
+		p = pool.Must(&pool.Options[int]{Origin: origin, Shards: 1})
+		hs := testkit.Fill(t, p, 4096, testkit.Number)
+		p.RemoveBatch(hs)
+		require.Positive(t, p.Trim())
+		for _, h := range hs {
+			requireExplained(t, p, h, stale+"has no memory now, since Trim gave it back")
+			requireExplained(t, p, h+2<<32, stale+"has no memory now, since Trim gave it back")
+			requireExplained(t, p, h+4<<32, "was never issued by this pool: its slot has come to generation %d", h.Generation()+3)
+		}
 	}
 }
 

@@ -92,13 +92,16 @@ func ClaimedByEach[T any](p *Pool[T], f func(Handle[T], *T) error) uint32 {
 	return next
 }
 
-// EachLimit returns how many slots a goroutine of Each claims at a time, after a limit, if the calls of f since it
-// looked at the clock took so long.
-func EachLimit[T any](p *Pool[T], limit uint32, took time.Duration) uint32 {
+// EachLimit returns how many slots a goroutine of Each claims at a time, after a limit, if the calls of f before each
+// look at the clock took so long.
+func EachLimit[T any](p *Pool[T], limit uint32, took ...time.Duration) uint32 {
 	e := p.newEach(context.Background(), 1, nil)
-	w := eachWorker{eachCall: e, limit: limit, began: time.Now().Add(-took)}
+	w := eachWorker{eachCall: e, limit: limit, began: time.Now()}
 	w.setPin()
-	_ = w.called()
+	for _, d := range took {
+		w.began = w.began.Add(-d)
+		_ = w.called()
+	}
 	w.pin.Unpin()
 	return w.limit
 }

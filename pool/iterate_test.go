@@ -186,6 +186,7 @@ func TestEachClaimsMoreIfCallsAreQuick(t *testing.T) {
 		require.Equal(t, more, pool.EachLimit(p, limit, -time.Hour))
 		require.EqualValues(t, 1, pool.EachLimit(p, limit, time.Hour))
 	}
+	require.EqualValues(t, 1, pool.EachLimit(p, 4, -time.Hour, time.Minute), "what was quick before makes up for nothing")
 	require.EqualValues(t, 64, pool.EachLimit(p, 64, time.Hour), "it looks at the clock less often")
 }
 

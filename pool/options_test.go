@@ -53,6 +53,8 @@ func TestPreallocateBeyondAllAddressesIsRefused(t *testing.T) {
 	n := min(uint64(pool.MaxCapacity), 1<<31)
 	_, err := pool.New(&pool.Options[bulky]{Capacity: int(n), Preallocate: true})
 	require.Regexp(t, fmt.Sprintf(`^pool: Options.Preallocate: %d slots of \d+ bytes do not fit`, n), err)
+	_, err = pool.New(&pool.Options[bulky]{Capacity: int(n)})
+	require.NoError(t, err, "without it, a program may use as many as fit")
 }
 
 // With Preallocate, New makes all shards, as if they were asked for: a pool that makes one where goroutines meet

@@ -147,6 +147,7 @@ var scenarios = []struct {
 	{"a Wait that gives up against Deliver", "start a", []string{"wait a; start b", "deliver a", "fail a"}},
 	{"a Wait that gives up against FailAll", "start a", []string{"wait a; start b", "failAll"}},
 	{"Done against Deliver", "start a", []string{"done a", "deliver a", "done a"}},
+	{"Done against Done", "start a", []string{"done a", "done a; deliver a"}},
 	{"Done against FailAll and Cancel", "start a; start b", []string{"done a; done b", "failAll", "cancel b"}},
 	{"Done of a call whose waiter serves another", "start a", []string{"deliver a; again b; done b", "done a", "deliver b"}},
 }
