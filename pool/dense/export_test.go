@@ -110,6 +110,15 @@ func Check[T any](s *Store[T]) error {
 		}
 		indexes[index] = true
 	}
+	if s.line != nil {
+		kept := 0
+		for range s.line.live.offsets {
+			kept++
+		}
+		if kept != s.line.liveCount {
+			return fmt.Errorf("%d slots have their value of the snapshot, of %d", kept, s.line.liveCount)
+		}
+	}
 	exhausted := 0
 	for index := range uint32(s.used + fresh) {
 		if sl := d.slot(index); sl != nil && sl.generation.Load() == handle.Last+1 && !indexes[index] {

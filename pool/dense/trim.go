@@ -22,11 +22,11 @@ func (s *Store[T]) Trim() int64 {
 	s.phase.begin("Trim")
 	defer s.phase.end()
 	d := s.room.Load()
-	s.notes = nil
 	taken := s.taken()
 	_, fresh := s.claimed()
 	used := s.used + fresh
-	size := d.bytes(taken, used) + 4*int64(len(*s.waiting.Load()))
+	size := d.bytes(taken, used) + 4*int64(len(*s.waiting.Load())) + 16*int64(cap(s.notes))
+	s.notes = nil
 
 	top := s.top(d, taken, used)
 	waiting := slices.DeleteFunc((*s.waiting.Load())[:s.waits], func(index uint32) bool {
@@ -44,7 +44,7 @@ func (s *Store[T]) Trim() int64 {
 		d = d.resized(taken, top, taken, top, &s.sizes)
 		s.room.Store(d)
 	}
-	return size - d.bytes(taken, top) - 4*int64(len(waiting))
+	return size - d.bytes(0, 0) - 4*int64(len(waiting)) // the arrays have all of it
 }
 
 // top returns how many slots Trim keeps: up to the highest index of a slot that has a value or is
