@@ -168,6 +168,29 @@ func TestLinksOutsideTheValue(t *testing.T) {
 	assert.Equal(t, 1, f.Remove(top))
 }
 
+// TestLinksOfAnotherForestInTheValue: a forest whose links lie elsewhere follows no others that the value has.
+func TestLinksOfAnotherForestInTheValue(t *testing.T) {
+	type both struct {
+		inside  tree.Links[both]
+		outside *tree.Links[both]
+	}
+	p := pool.Must[both](nil)
+	inside := tree.New(p, func(v *both) *tree.Links[both] { return &v.inside })
+	outside := tree.New(p, func(v *both) *tree.Links[both] { return v.outside })
+	hs := testkit.Fill(t, p, 4, func(int) both { return both{outside: new(tree.Links[both])} })
+	for i, f := range []*tree.Forest[both]{inside, outside} {
+		require.NoError(t, f.Append(hs[0], hs[1]))
+		require.NoError(t, f.Append(hs[0], hs[2+i]))
+	}
+	for f, want := range map[*tree.Forest[both]]pool.Handle[both]{inside: hs[2], outside: hs[3]} {
+		var got []pool.Handle[both]
+		for h := range f.Children(hs[0]) {
+			got = append(got, h)
+		}
+		require.Equal(t, []pool.Handle[both]{hs[1], want}, got)
+	}
+}
+
 // TestLinksOfSmallValues: a value that is smaller than its links has them elsewhere, also if they lie behind it.
 func TestLinksOfSmallValues(t *testing.T) {
 	var links [3]tree.Links[int]

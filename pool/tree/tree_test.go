@@ -369,7 +369,7 @@ func TestChangesHoldWhatTheyLookAt(t *testing.T) {
 	}
 }
 
-// TestLoopsUnpin: a body that panics, or a loop that is left, unpins at once.
+// TestLoopsUnpin: a loop is pinned, and a body that panics, or a loop that is left, unpins at once.
 func TestLoopsUnpin(t *testing.T) {
 	p, f := newForest(t)
 	root, kids := family(t, p, f, 3)
@@ -379,6 +379,7 @@ func TestLoopsUnpin(t *testing.T) {
 	}
 	for _, loop := range loops {
 		for range loop {
+			assert.Equal(t, 1, p.Stats().Pinned)
 			break
 		}
 		assert.Zero(t, p.Stats().Pinned)
