@@ -70,12 +70,15 @@ func TestSettledInsertionsAreNotKept(t *testing.T) {
 func TestDoneBeforeAPanicIsNotKept(t *testing.T) {
 	const n, panics = 200, 150
 	fails := true
+	var b *buffer
+	var inserted uint64
 	p := pool.Must(&pool.Options[value]{Shards: 1, OnInsert: func(_ handle, v *value) {
-		if fails && v.id == panics {
+		if inserted = v.id; fails && v.id == panics {
+			mustRecord(t, b, n)
 			panic("OnInsert")
 		}
 	}})
-	b := command.New(p)
+	b = command.New(p)
 	for i := range uint64(n) {
 		mustRecord(t, b, i)
 	}
@@ -92,7 +95,8 @@ func TestDoneBeforeAPanicIsNotKept(t *testing.T) {
 	collect()
 	require.Nil(t, kept.Value(), "a function that was called is kept")
 	b.Apply()
-	require.Equal(t, n-1, p.Len())
+	require.Equal(t, n, p.Len())
+	require.EqualValues(t, n, inserted, "what was recorded meanwhile comes last")
 }
 
 // weakFunction records a function, and returns what that refers to.
@@ -118,6 +122,11 @@ func TestSteadyFrameAllocatesWhatReserveDoes(t *testing.T) {
 	v := valueOf(1)
 	init := func(_ handle, in *value) { *in = v }
 	tell, function := func(handle, value) {}, func() {}
+	next := func() {
+		for range n {
+			a.Remove(1)
+		}
+	}
 	old := make([]handle, 0, n)
 	for name, run := range map[string]struct {
 		frame func()
@@ -153,6 +162,10 @@ func TestSteadyFrameAllocatesWhatReserveDoes(t *testing.T) {
 			}
 			a.Discard()
 		}, most},
+		"recorded meanwhile": {func() {
+			a.Do(next)
+			a.Apply()
+		}, lists},
 		"removals": {func() {
 			for range n {
 				h, _ := p.Insert(v)

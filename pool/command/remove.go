@@ -87,7 +87,7 @@ func (f frame[T]) putBack(k int) {
 	for _, t := range f[k:] {
 		b := t.buffer
 		b.mu.Lock()
-		if t.live < len(t.insertions) {
+		if t.live != len(t.insertions) {
 			b.insertions = append(t.insertions[t.live:], b.insertions...)
 			clear(t.insertions[:t.live]) // or the list would keep them alive
 		}
