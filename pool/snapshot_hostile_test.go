@@ -18,13 +18,13 @@ import (
 )
 
 // mayTake returns how much memory ReadFrom may allocate for n bytes of values of Old, in a pool of New. Each
-// byte pays for 256 bytes of slots, for each that a slot of New takes of one of Old; two pages, and what a pool
-// has besides, come on top.
+// byte pays for 256 bytes of slots, for each that a slot of New takes of one of Old, and for 80 of what values
+// refer to; two pages, and what a pool has besides, come on top.
 func mayTake[Old, New any](n int) uint64 {
 	size := uint64(unsafe.Sizeof(slots.Slot[New]{}))
 	old := uint64(unsafe.Sizeof(slots.Slot[Old]{}))
 	page := size << slots.PagesOf(uintptr(size), 0).Most
-	return 256*uint64(n+64)*((size+old-1)/old) + 64*uint64(n) + 2*page + 1<<20
+	return 256*uint64(n+64)*((size+old-1)/old) + 80*uint64(n) + 2*page + 1<<20
 }
 
 // requireBounded reads values of Old as New, and requires that it takes no more memory than the input may.

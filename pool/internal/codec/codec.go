@@ -14,8 +14,8 @@
 // Not encoding/gob: that allocates what a length says before it has the bytes, and descends as deep as its input says.
 // The price is that there are no interfaces.
 //
-// Input may be hostile. A decoder returns an error and does not panic, and it allocates
-// in proportion to the bytes that it has read.
+// Input may be hostile. A decoder returns an error and does not panic, and what a value of n bytes refers to takes
+// at most 80·n bytes (parts.go).
 package codec
 
 import (

@@ -24,11 +24,16 @@ var (
 // exceed the input that is left, and no two parts claim a byte at the same time. If each part could count on all
 // that is left, nested slices could take as much memory as the square of the input.
 //
-// The shortest entry of a map may be longer than its key and its element at their shortest. What was claimed beyond
-// these is given back before the entry is read, for what its key and its element claim.
+// The shortest entry of a map may be longer than its key and its element at their shortest. What is claimed beyond
+// these is spare: it pays for the map, and stays claimed until content of the key or of the element takes it, which
+// are bytes that pay for a byte of memory or less. An entry without so much content is refused. Parts of an entry
+// that pay for more memory claim other bytes. In nested maps, content takes the inner map's spare bytes first, and
+// each once. So a byte pays for the place of a value, for what one pointer, slice or map refers to, or for content and
+// an entry of one map (spareFactor).
 type partsDecoder struct {
 	src     []byte
 	claimed int // how many bytes of src are claimed
+	spare   int // how many of the claimed bytes are only for content
 	depth   int
 	wide    bool
 	related relations
@@ -40,6 +45,17 @@ func (d *partsDecoder) claim(n, size int) error {
 		return errShort
 	}
 	d.claimed += n * size
+	return nil
+}
+
+// claimContent claims n times size bytes for content. It takes as many of the spare bytes as there are.
+func (d *partsDecoder) claimContent(n, size int) error {
+	d.claimed -= d.spare
+	if err := d.claim(n, size); err != nil {
+		return err
+	}
+	d.spare -= min(d.spare, n*size)
+	d.claimed += d.spare
 	return nil
 }
 
@@ -92,7 +108,7 @@ func (d *partsDecoder) content(n, claimed int) ([]byte, error) {
 	if n < claimed {
 		return nil, errSparse
 	}
-	if err := d.claim(1, n-claimed); err != nil {
+	if err := d.claimContent(1, n-claimed); err != nil {
 		return nil, err
 	}
 	return d.take(n), nil
@@ -195,24 +211,33 @@ func (d *partsDecoder) container(p *part, v unsafe.Pointer) error {
 		return err
 	}
 	if p.kind == reflect.Map {
-		if k := size - len(d.src); !d.wide {
-			if err := d.claim(1, mapHead-k); err != nil {
-				return err
-			}
-			if slices.Max(d.take(mapHead-k)) != 0 {
-				return errFill
-			}
+		fill := mapHead - (size - len(d.src))
+		if err := d.claim(1, fill); err != nil {
+			return err
+		}
+		if slices.Max(d.take(fill)) != 0 {
+			return errFill
 		}
 		d.related.maps++
 		err := d.entries(p, p.value(v), n)
 		d.related.maps--
 		return err
 	}
-	if err := d.claim(n, p.elem.shortest); err != nil {
+	if p.elem.compact() {
+		err = d.claimContent(n, p.elem.shortest)
+	} else {
+		err = d.claim(n, p.elem.shortest)
+	}
+	if err != nil {
 		return err
 	}
-	s := reflect.MakeSlice(p.typ, n, n)
-	p.value(v).Set(s)
+	s := p.value(v) // reflect.MakeSlice would allocate a slice's header besides, for which no byte pays
+	s.Grow(n)
+	s.SetLen(n)
+	s.SetCap(n)
+	if n == 0 {
+		(*sliceHeader)(v).data = unsafe.Pointer(new(struct{}))
+	}
 	return d.elements(p, s.UnsafePointer(), n)
 }
 
@@ -240,21 +265,23 @@ func (d *partsDecoder) entries(p *part, m reflect.Value, n int) error {
 	if err := d.claim(n, p.entry); err != nil {
 		return err
 	}
-	spare := p.entry - p.key.shortest - p.elem.shortest
 	m.Set(reflect.MakeMapWithSize(p.typ, n))
+	if n == 0 {
+		return nil
+	}
 	key, elem := reflect.New(p.key.typ), reflect.New(p.elem.typ)
 	for i := range n {
 		key.Elem().SetZero()
 		elem.Elem().SetZero()
-		d.claimed -= spare
-		left := len(d.src)
+		outer := d.spare
+		d.spare += p.spare
 		if err := d.get(p.key, key.UnsafePointer()); err != nil {
 			return err
 		}
 		if err := d.get(p.elem, elem.UnsafePointer()); err != nil {
 			return err
 		}
-		if left-len(d.src) < p.entry {
+		if d.spare > outer {
 			return errSparse
 		}
 		if m.SetMapIndex(key.Elem(), elem.Elem()); m.Len() != i+1 {

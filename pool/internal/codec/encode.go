@@ -105,10 +105,14 @@ func (p *part) value(v unsafe.Pointer) reflect.Value { return reflect.NewAt(p.ty
 type partsEncoder struct {
 	dst     []byte
 	limit   int // the greatest length of dst
+	spare   int // as in partsDecoder: how many bytes of content the entries lack that are being written
 	depth   int
 	wide    bool
 	related relations
 }
+
+// content notes n bytes of content.
+func (e *partsEncoder) content(n int) { e.spare -= min(e.spare, n) }
 
 // put appends the encoding of the value that v points to.
 func (e *partsEncoder) put(p *part, v unsafe.Pointer) error {
@@ -133,6 +137,7 @@ func (e *partsEncoder) put(p *part, v unsafe.Pointer) error {
 			return err
 		}
 		e.length(len(s))
+		e.content(len(s))
 		e.dst = append(e.dst, s...)
 	case reflect.Struct:
 		field := e.related.field
@@ -188,6 +193,7 @@ func (e *partsEncoder) marshal(p *part, v unsafe.Pointer) (err error) {
 	if wideLength+n < p.shortest {
 		return fmt.Errorf("%w: %v: %w", ErrType, p.typ, errSparse)
 	}
+	e.content(wideLength + n - p.shortest)
 	var length [mostBytes]byte
 	k := wideLength
 	if e.wide {
@@ -226,6 +232,9 @@ func (e *partsEncoder) container(p *part, v unsafe.Pointer) error {
 			return err
 		}
 		e.length(s.len + 1)
+		if p.elem.compact() {
+			e.content(s.len * p.elem.shortest)
+		}
 		return e.elements(p, s.data, s.len)
 	}
 	m := p.value(v)
@@ -238,9 +247,7 @@ func (e *partsEncoder) container(p *part, v unsafe.Pointer) error {
 	}
 	start := len(e.dst)
 	e.length(m.Len() + 1)
-	if !e.wide {
-		e.dst = append(e.dst, make([]byte, mapHead-(len(e.dst)-start))...)
-	}
+	e.dst = append(e.dst, make([]byte, mapHead-(len(e.dst)-start))...)
 	e.related.maps++
 	err := e.entries(p, m)
 	e.related.maps--
@@ -250,13 +257,17 @@ func (e *partsEncoder) container(p *part, v unsafe.Pointer) error {
 // entries appends the entries of a map: keys and elements. It sorts them by their bytes, so that equal maps have
 // one encoding.
 func (e *partsEncoder) entries(p *part, m reflect.Value) error {
+	if m.Len() == 0 {
+		return nil
+	}
 	var spans [][2]int // of the entries
 	key, elem := reflect.New(p.key.typ), reflect.New(p.elem.typ)
 	check := p.key.marshals || p.key.fixed == nil && p.key.number == noNumber && p.key.kind != reflect.String
 	for entry := m.MapRange(); entry.Next(); {
 		key.Elem().SetIterKey(entry)
 		elem.Elem().SetIterValue(entry)
-		start := len(e.dst)
+		start, outer := len(e.dst), e.spare
+		e.spare += p.spare
 		if err := e.put(p.key, key.UnsafePointer()); err != nil {
 			return err
 		}
@@ -266,7 +277,7 @@ func (e *partsEncoder) entries(p *part, m reflect.Value) error {
 		if err := e.put(p.elem, elem.UnsafePointer()); err != nil {
 			return err
 		}
-		if len(e.dst)-start < p.entry {
+		if e.spare > outer {
 			return fmt.Errorf("%w: %v: %w", ErrType, p.typ, errSparse)
 		}
 		spans = append(spans, [2]int{start, len(e.dst)})

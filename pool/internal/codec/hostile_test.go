@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"math/rand/v2"
 	"reflect"
 	"slices"
 	"strconv"
@@ -26,7 +27,7 @@ func bounded[T any](t *testing.T, in []byte) (err error) {
 	_, _, _ = decode[T](nil) // reflect keeps the types of methods, once
 	const slack = 56 << 10   // what a codec and errors take for any input
 	got := testkit.Allocated(func() { _, _, err = decode[T](in) })
-	require.LessOrEqual(t, got, 64*uint64(len(in))+slack, "%T from %d bytes", *new(T), len(in))
+	require.LessOrEqual(t, got, 80*uint64(len(in))+slack, "%T from %d bytes", *new(T), len(in))
 	return err
 }
 
@@ -116,6 +117,25 @@ func TestMemoryOfValues(t *testing.T) {
 		deep = tree{[]tree{deep}}
 	}
 	testMemory(t, deep)
+	testMemory(t, make([]struct { // just more than the allocator has a size for
+		P *int8
+		_ [56]byte
+	}, 513))
+	testMemory(t, map[string][1 << 20]byte{}) // without room for an entry
+	testMemory(t, struct {
+		In []bool // with no header besides
+		_  [5]*int
+	}{In: []bool{}})
+	testMemory(t, struct { // what pays for the map's place does not pay for its entry
+		In map[uint8]struct {
+			A bool
+			_ *int
+		}
+		_ [31]*int
+	}{In: map[uint8]struct {
+		A bool
+		_ *int
+	}{1: {}}})
 }
 
 // testMemory reads the value many times over, in some 100,000 bytes.
@@ -303,6 +323,102 @@ func testOwnMemory[M any](t *testing.T) {
 	testHostile(t, []map[[2]string]ownOf[M]{{{"a", long}: own}, nil, {}})
 	zeros := binary.AppendUvarint(nil, 1+16<<10)
 	_ = bounded[[]ownOf[M]](t, append(zeros, make([]byte, 64<<10)...)) // no encoding of 0 bytes is that of a large value
+}
+
+// nest has a memo, for whose memory the entry of a map pays by its content.
+type nest[Memo any] struct {
+	Own   marshalling
+	Memo  Memo `coatcheck:"-"`
+	Text  string
+	Bytes []byte
+	Tags  []string
+	Marks []mark
+	Kids  [2]map[uint8]nest[Memo]
+}
+
+// mark takes less memory than bytes of its encoding, which has 9.
+type mark struct {
+	A, B ownOf[[0]byte]
+	P    *bool
+}
+
+// wide is written wide.
+type wide struct {
+	N int
+	_ [9]uint64
+}
+
+// forgedNest returns the encoding of a nest, whatever memos it has when it is read.
+func forgedNest(t *testing.T, v nest[struct{}]) []byte {
+	t.Helper()
+	b, err := encode(struct {
+		V nest[struct{}]
+		W []wide
+	}{V: v})
+	require.NoError(t, err)
+	return b[:len(b)-4] // without W
+}
+
+// drawNest returns a nest, how much content it has for entries around it, and whether all within it have spare bytes.
+func drawNest[Memo any](rnd *rand.Rand, spare, depth int) (v nest[Memo], content int, pays bool) {
+	text := func() string { return strings.Repeat("a", rnd.IntN(2)*rnd.IntN(spare)) }
+	v.Own.text, v.Bytes, v.Tags = text(), []byte(text()), []string{text(), ""}
+	v.Marks = make([]mark, rnd.IntN(5))
+	content, pays = len(v.Own.text)+len(v.Bytes)+len(v.Tags[0])+9*len(v.Marks), true
+	for i := range rnd.IntN(1 + min(depth, len(v.Kids))) {
+		kids := map[uint8]nest[Memo]{}
+		for k := range rnd.IntN(3) {
+			kid, n, kidPays := drawNest[Memo](rnd, spare, depth-1)
+			kids[uint8(k)] = kid
+			pays = pays && kidPays && n >= spare
+			content += max(0, n-spare)
+		}
+		v.Kids[i] = kids
+	}
+	if missing := spare - content - rnd.IntN(4)/3; missing > 0 {
+		v.Text = strings.Repeat("a", missing)
+		content += missing
+	}
+	return v, content, pays
+}
+
+// TestEntriesPayByContent: an entry of a map whose shortest encoding would not pay for its memory needs content,
+// which no other map has. The encoder refuses what the decoder does.
+func TestEntriesPayByContent(t *testing.T) {
+	deep := nest[struct{}]{Text: strings.Repeat("a", 3200)}
+	for range 900 {
+		deep = nest[struct{}]{Kids: [2]map[uint8]nest[struct{}]{{1: deep}}}
+	}
+	require.Error(t, bounded[nest[[100_000]byte]](t, forgedNest(t, deep)))
+
+	type memo [8000]byte
+	spare := 0
+	for ; ; spare++ {
+		if _, err := encode(map[uint8]nest[memo]{1: {Text: strings.Repeat("a", spare)}}); err == nil {
+			break
+		}
+	}
+	rnd := testkit.Rand(t)
+	var paid [2]int // not, and yes
+	for range testkit.Long(2000) {
+		seed := rnd.Uint64()
+		want, _, pays := drawNest[memo](rand.New(rand.NewPCG(seed, 0)), spare, 3)
+		plain, _, _ := drawNest[struct{}](rand.New(rand.NewPCG(seed, 0)), spare, 3)
+		in := forgedNest(t, plain)
+		b, err := encode(want)
+		if !pays {
+			paid[0]++
+			require.ErrorContains(t, err, "times as much memory as its encoding", "seed %d", seed)
+			require.Error(t, bounded[nest[memo]](t, in), "seed %d", seed)
+			continue
+		}
+		paid[1]++
+		require.NoError(t, err, "seed %d", seed)
+		require.Equal(t, in, b)
+		require.NoError(t, bounded[nest[memo]](t, in), "seed %d", seed)
+		requireEncodes(t, want)
+	}
+	require.NotContains(t, paid, 0)
 }
 
 // TestMemoryOfMaps: however many entries there are, and whatever they have.

@@ -238,7 +238,7 @@ func TestCostlyTypesAreWide(t *testing.T) {
 	_ = costly{}.memo
 	v := []costly{{ID: -7, To: handleOf(3, 5), N: 9, Name: "a"}, {}}
 	requireLength(t, 4+2*24+1, v)
-	requireLength(t, 4+4+1+4+600, map[string]large{"a": {n: 600}}) // the length of an entry tells its memory
+	requireLength(t, 8+4+1+4+600, map[string]large{"a": {n: 600}}) // the length of an entry tells its memory
 	_, err := encode([]struct {
 		N    int16
 		memo [200]uint64 `coatcheck:"-"`

@@ -20,7 +20,8 @@ import (
 // describes T, and a snapshot of another type is refused.
 //
 // Input may be forged. A value of n bytes in a snapshot can make ReadFrom allocate at
-// most memoryFactor·n bytes. Three rules ensure that. For each type that is allocated, the
+// most memoryFactor·n bytes, and what the allocator rounds up: at most a quarter of them, so 80·n
+// bytes in all. Three rules ensure that. For each type that is allocated, the
 // memory of a value is at most that multiple of its shortest encoding; partsOf refuses
 // other types. The shortest encoding of a type that encodes itself is chosen so that this is
 // true: a value whose own encoding is shorter is refused, when it is written, and when it is
@@ -31,19 +32,23 @@ import (
 // length has 4 bytes. So numbers of variable length refuse no type.
 
 const (
-	// memoryFactor is how many bytes of memory a byte of input may cost. The most
-	// expensive types are maps with one entry, which have room for eight.
+	// memoryFactor is how many bytes of memory a byte of input may cost, before the allocator rounds
+	// them up. The most expensive types are maps with one entry, which have room for eight.
 	memoryFactor = 64
 
+	// spareFactor is the same for an entry of a map that has spare bytes. Content pays by them for the
+	// entry, and for up to two bytes of its own: the allocator rounds 9 bytes up to 16.
+	spareFactor = memoryFactor - 2
+
 	// A map with one entry has room for smallMap, and a larger one for up to mapRoom times as
-	// many entries as it has, with a byte for each. mapBytes are the map itself. What the
-	// allocator rounds up is in these numbers.
+	// many entries as it has, with a byte for each. Tables that a map outgrows, since its hash fills
+	// them unequally, are in mapRoom. mapBytes are the map itself.
 	smallMap = 9
 	mapRoom  = 3
-	mapBytes = 64
+	mapBytes = 48
 
 	// mapHead is the length of what comes before a map's entries. A map of one small entry
-	// affords its memory by it.
+	// affords its memory by it, without the shortest length, which pays for the map's place.
 	mapHead = 8
 
 	// maxDepth is how deeply pointers, slices and maps may be nested. A level takes some
@@ -69,12 +74,16 @@ type part struct {
 
 	key, elem *part
 	entry     int // of a map: how many bytes the shortest entry has
+	spare     int // how many of them neither the key nor the element has at its shortest
 	fields    []fieldPart
 	steps     []fieldPart // the fields, but neighbours that are copied as they are make one
 }
 
 // size is the size of a value.
 func (p *part) size() uintptr { return uintptr(p.memory) }
+
+// compact reports whether values take no more memory than bytes of their shortest encoding.
+func (p *part) compact() bool { return p.memory <= uint64(p.shortest) }
 
 // fieldPart is a field of a struct.
 type fieldPart struct {
@@ -280,19 +289,22 @@ func (r *reference) check(wide bool) error {
 		}
 		return nil
 	}
-	head := uint64(mapHead)
+	head := uint64(mapHead - 1)
 	if wide {
-		head = wideLength
+		head = mapHead - wideLength
 	}
 	// one is for a map of one entry, and many for each entry of a larger map.
 	single, perEntry := mapMemory(p.key, p.elem)
 	p.entry = p.key.shortest + p.elem.shortest
-	if p.key.asks || p.elem.asks {
-		shortest := max(int(ceilDiv(single, memoryFactor))-int(head), int(ceilDiv(perEntry, memoryFactor)))
-		if shortest > p.entry && !wide {
+	shortest := func(factor uint64) int {
+		return max(int(ceilDiv(single, factor))-int(head), int(ceilDiv(perEntry, factor)))
+	}
+	if (p.key.asks || p.elem.asks) && shortest(memoryFactor) > p.entry {
+		if !wide {
 			return errCostly{errShort} // entries of variable length could be too short
 		}
-		p.entry = max(p.entry, shortest)
+		p.spare = shortest(spareFactor) - p.entry
+		p.entry += p.spare
 	}
 	if err := r.afford(single, head+uint64(p.entry)); err != nil {
 		return err
