@@ -26,7 +26,9 @@ import (
 	"hash/fnv"
 	"reflect"
 	"regexp"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 	"unsafe"
 )
 
@@ -62,6 +64,15 @@ var placed = regexp.MustCompile(`[^][*(){},; ]+/|·[0-9]+`)
 // plain removes what placed matches from names of types. So a name stays the same when a package moves, or
 // when a function declares another type of that name.
 func plain(names string) string { return placed.ReplaceAllString(names, "") }
+
+// printable returns what a snapshot says, for an error. It quotes it if it has more than printable characters,
+// which a log would show as others, or as lines of its own.
+func printable(s string) string {
+	if !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool { return !strconv.IsPrint(r) }) {
+		return strconv.Quote(s)
+	}
+	return s
+}
 
 // describedBytes is the length above which a name or a description of parts is shortened.
 const describedBytes = 1000
@@ -148,9 +159,9 @@ func (t Target) From(d Description) (Codec, error) {
 		(d.Encoding == byParts || d.Encoding == wideParts):
 		return &pointerAsking{Asking{typ: t.typ.Elem(), written: d.Encoding}}, nil
 	case want.Encoding != d.Encoding:
-		return nil, fmt.Errorf("%w: %s was written %v, and %s is encoded %v%s", ErrType, plain(d.Name), d.Encoding, want.Name, want.Encoding, structures(d, want.Description))
+		return nil, fmt.Errorf("%w: %s was written %v, and %s is encoded %v%s", ErrType, printable(plain(d.Name)), d.Encoding, want.Name, want.Encoding, structures(d, want.Description))
 	case d.Encoding != marshaled && d.Parts != want.Parts:
-		return nil, fmt.Errorf("%w: the values are of %s, which was %s, and are read as %s, which is %s: ReadFromFunc converts values", ErrType, plain(d.Name), d.Parts, want.Name, want.Parts)
+		return nil, fmt.Errorf("%w: the values are of %s, which was %s, and are read as %s, which is %s: ReadFromFunc converts values", ErrType, printable(plain(d.Name)), printable(d.Parts), want.Name, want.Parts)
 	}
 	return want.codec(), nil
 }
@@ -161,7 +172,7 @@ func structures(d, want Description) string {
 	if d.Encoding == marshaled || want.Encoding == marshaled {
 		return ": ReadFromFunc converts values"
 	}
-	return fmt.Sprintf(": it was %s, and is %s: ReadFromFunc converts values", d.Parts, want.Parts)
+	return fmt.Sprintf(": it was %s, and is %s: ReadFromFunc converts values", printable(d.Parts), want.Parts)
 }
 
 // plan tells how values of a type are written and read.
@@ -229,6 +240,10 @@ func (p plan) codec() Codec {
 // range, or make a key that cannot be hashed. Callers defer it.
 func caught(err *error) {
 	if r := recover(); r != nil {
+		if cause, ok := r.(error); ok {
+			*err = fmt.Errorf("decoding panicked: %w", cause)
+			return
+		}
 		*err = fmt.Errorf("decoding panicked: %v", r)
 	}
 }

@@ -94,6 +94,20 @@ func TestTypesAreTheirStructure(t *testing.T) {
 	requireOther[struct{ At time.Time }](t, struct{ At string }{}, "which was struct{At string}, and are read as struct { At time.Time }, which is struct{At binary}")
 }
 
+// TestForgedDescriptionsArePrinted on one line, in an error that has no other characters than a type's.
+func TestForgedDescriptionsArePrinted(t *testing.T) {
+	for said, printed := range map[string]string{
+		"a\nb": `"a\nb"`, "\x1b[31m": `"\x1b[31m"`, "\x9b": `"\x9b"`, "\u202e": `"\u202e"`, `struct{Ä "b"}…`: `struct{Ä "b"}…`,
+	} {
+		d := codec.Description{Encoding: 3, Name: said, Parts: said} // by its parts, as a string is
+		_, err := readAs[string](t, nil, d, "")
+		require.ErrorContains(t, err, "are of "+printed+", which was "+printed+", and")
+		d.Encoding = 1
+		_, err = readAs[string](t, nil, d, "")
+		require.ErrorContains(t, err, ": "+printed+" was written as numbers of fixed size, and string is encoded by its parts: it was "+printed+", and")
+	}
+}
+
 // codedOnce is coded under its old name.
 type codedOnce uint64
 
