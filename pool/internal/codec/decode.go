@@ -234,7 +234,6 @@ func (d *partsDecoder) container(p *part, v unsafe.Pointer) error {
 	s := p.value(v) // reflect.MakeSlice would allocate a slice's header besides, for which no byte pays
 	s.Grow(n)
 	s.SetLen(n)
-	s.SetCap(n)
 	if n == 0 {
 		(*sliceHeader)(v).data = unsafe.Pointer(new(struct{}))
 	}

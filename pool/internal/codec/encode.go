@@ -105,14 +105,14 @@ func (p *part) value(v unsafe.Pointer) reflect.Value { return reflect.NewAt(p.ty
 type partsEncoder struct {
 	dst     []byte
 	limit   int // the greatest length of dst
-	spare   int // as in partsDecoder: how many bytes of content the entries lack that are being written
+	spare   int // how many bytes of content the entries lack that are being written, or less than 0 if they have more
 	depth   int
 	wide    bool
 	related relations
 }
 
-// content notes n bytes of content.
-func (e *partsEncoder) content(n int) { e.spare -= min(e.spare, n) }
+// content notes n bytes of content, for the account that partsDecoder keeps.
+func (e *partsEncoder) content(n int) { e.spare -= n }
 
 // put appends the encoding of the value that v points to.
 func (e *partsEncoder) put(p *part, v unsafe.Pointer) error {

@@ -184,6 +184,10 @@ func TestValuesEndTooSoon(t *testing.T) {
 	endsTooSoon(t, []marshalling{{strings.Repeat("a", 200)}, {"b"}})
 	endsTooSoon(t, [2]map[string]int64{{"a": 1, "b": 1 << 40}})
 	endsTooSoon(t, struct {
+		Text string
+		To   *[3]uint64
+	}{strings.Repeat("a", 200), new([3]uint64)})
+	endsTooSoon(t, struct {
 		To   *handle
 		Wide [3]uint64
 	}{To: ptr(handle(9<<32 | 300)), Wide: [3]uint64{1 << 63}})
