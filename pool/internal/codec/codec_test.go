@@ -429,6 +429,17 @@ func TestOfRefusesCostlyTypes(t *testing.T) {
 	refused[map[string]costly](t, "field []: codec_test.costly may need")
 	refused[map[costly]string](t, "field []: string may need")
 	refused[map[uint8]struct{ _, _, _, _ *int }](t, "bytes of memory where a snapshot has ")
+	refused[map[uint16]struct { // its length pays for its place alone
+		A [2]bool
+		_ [55]byte
+	}](t, "where a snapshot has 8;") // 4 and 4, as it is written wide
+	refused[struct {
+		In map[uint8]struct {
+			A bool
+			_ [4]uint64
+		}
+		W []wide
+	}](t, "where a snapshot has 6;")
 	refused[[]struct {
 		Name  string
 		Cache [64]uint64 `coatcheck:"-"`
