@@ -55,6 +55,7 @@ func TestReadFromFuncConverts(t *testing.T) {
 	converts(t, 300, moodyOf, func(v *moody) (string, error) { return v.mood, nil })
 	converts(t, 300, mixedOf, func(v *mixed) (*mixed, error) { return v, nil }) // each has its own
 	converts(t, 300, mixedOf, func(v *mixed) ([]string, error) { return v.Tags, nil })
+	converts(t, 300, func(i int) cached { return cached{A: uint8(i)} }, func(v *cached) (*cached, error) { return v, nil })
 }
 
 // An error of the conversion is returned with the handle, and its panic goes up.

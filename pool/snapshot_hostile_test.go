@@ -18,13 +18,19 @@ import (
 )
 
 // mayTake returns how much memory ReadFrom may allocate for n bytes of values of Old, in a pool of New. Each
-// byte pays for 256 bytes of slots, for each that a slot of New takes of one of Old, and for 80 of what values
-// refer to; two pages, and what a pool has besides, come on top.
+// byte pays for 256 bytes of slots, for each that a slot of New takes of one of Old, for 256 bytes of Olds, and for
+// 80 of what values refer to; two pages, and what a pool has besides, come on top.
 func mayTake[Old, New any](n int) uint64 {
 	size := uint64(unsafe.Sizeof(slots.Slot[New]{}))
 	old := uint64(unsafe.Sizeof(slots.Slot[Old]{}))
 	page := size << slots.PagesOf(uintptr(size), 0).Most
-	return 256*uint64(n+64)*((size+old-1)/old) + 80*uint64(n) + 2*page + 1<<20
+	return 256*uint64(n+64)*((size+old-1)/old+1) + 80*uint64(n) + 2*page + 1<<20
+}
+
+// cached is large, and has one byte in a snapshot.
+type cached struct {
+	A     uint8
+	Cache [1 << 16]byte `coatcheck:"-"`
 }
 
 // requireBounded reads values of Old as New, and requires that it takes no more memory than the input may.
@@ -62,9 +68,11 @@ func hostile[T any](t *testing.T, value ...byte) map[string][]byte {
 	for i := range uint32(records) {
 		vacant = append(vacant, record(valuesKind, i*most, most, runs(uint64(most), 0)...))
 		exhausted = append(exhausted, record(valuesKind, i*most, most, runs(uint64(most), 1<<32-2)...))
+		stages := runs(1, 1)
 		if most > 1 {
-			sparse = append(sparse, record(valuesKind, i*most, most, append(runs(1, 1, uint64(most)-1, 0), value...)...))
+			stages = runs(1, 1, uint64(most)-1, 0)
 		}
+		sparse = append(sparse, record(valuesKind, i*most, most, append(stages, value...)...))
 		changed = append(changed, record(generationsKind, i*most, most, runs(uint64(most), 1<<32-2)...))
 		apart = append(apart, record(vacantKind, i<<16, 1<<16-1, runs(1<<16-1, 2)...), record(valuesKind, i<<16+1<<16-1, 1, append(runs(1, 1), value...)...))
 	}
@@ -72,9 +80,7 @@ func hostile[T any](t *testing.T, value ...byte) map[string][]byte {
 	add("exhausted slots", 0, exhausted...)
 	add("slots that are exhausted later", 0, changed...)
 	add("a value in each page", records, apart...)
-	if most > 1 {
-		add("a value in each record", records, sparse...)
-	}
+	add("a value in each record", records, sparse...)
 	add("vacant slots, as many as there are", 0, record(vacantKind, 0, 1<<32-1024, runs(1<<32-1024, 2)...))
 	add("vacant slots, and one value", 1, record(vacantKind, 0, 1<<26, runs(1<<26, 2)...), record(valuesKind, 1<<26, 1, append(runs(1, 1), value...)...))
 	return ins
@@ -89,6 +95,7 @@ func TestHostileSlots(t *testing.T) {
 	testHostile[bool, [1024]byte](t, nil, 1)
 	testHostile[bool, [20 << 10]byte](t, nil, 1)
 	testHostile[[100]byte, uint32](t, nil, make([]byte, 100)...)
+	testHostile[[8]cached, uint32](t, nil, 8, 0, 0, 0, 0, 0, 0, 0, 0) // each takes an Old, and few bytes
 }
 
 func testHostile[Old, New any](t *testing.T, opts *pool.Options[New], value ...byte) {

@@ -40,9 +40,9 @@ func ReadFrom[T any](r io.Reader, opts *Options[T]) (*Pool[T], error) {
 // needs the structure that the type had then, and stores what convert makes of each, under the same
 // handle. WriteTo need not accept New.
 //
-// It calls convert for one value at a time, in the order of their indexes. Each call gets an Old of
-// its own, which New may refer to. If New is larger than Old, hostile input makes as many times
-// more memory. An error of convert ends it, and is wrapped in one that shows the handle.
+// It calls convert for each value in turn, by index, with an Old of its own, which New may refer
+// to. An error of convert ends it, wrapped in one with the handle. Of hostile input a byte makes at
+// most 256 bytes of Olds too, and if New is larger, as many times more of slots.
 func ReadFromFunc[Old, New any](r io.Reader, opts *Options[New], convert func(*Old) (New, error)) (*Pool[New], error) {
 	pl, err := opts.plan()
 	if err != nil {
@@ -60,11 +60,14 @@ type saved struct {
 	typ  reflect.Type
 	slot uintptr                       // the size of a slot for one
 	make func(codec.Codec) codec.Codec // makes the codec of saved values one of the pool's values
+
+	// apart is how many bytes a value takes besides its slot: 0 unless it is converted.
+	apart uint64
 }
 
 // asSaved returns that a snapshot has values of the pool's type.
 func asSaved(pl *plan) saved {
-	return saved{pl.value, pl.layout.Size, func(values codec.Codec) codec.Codec { return values }}
+	return saved{typ: pl.value, slot: pl.layout.Size, make: func(values codec.Codec) codec.Codec { return values }}
 }
 
 // restore completes a zero core after pl and a snapshot. It refuses a generation that goes back, slots out of order
@@ -103,6 +106,11 @@ type snapshotReader struct {
 
 	record []byte // this record, without its checksum
 	stages []uint32
+
+	// apart is how many bytes of values besides their slots the input has paid for, and none has taken. It is an
+	// account of its own, because the writer paid for the slots in which these values were: what the pool's own
+	// slots take, by pages and a Capacity that may be others, cannot make it too small.
+	apart uint64
 
 	again   uint64 // the next generations record begins there or later
 	live    uint64 // values read
@@ -190,6 +198,10 @@ func (sr *snapshotReader) values() error {
 			continue
 		}
 		if stage%2 == 1 {
+			if sr.apart < sr.source.apart {
+				return sr.unpaid(uint64(i))
+			}
+			sr.apart -= sr.source.apart
 			if remaining, err = sr.codec.Decode(remaining, sr.core.value(a.Table.Pages().At(i))); err != nil {
 				return sr.unreadable(h, err)
 			}
@@ -232,10 +244,10 @@ func (sr *snapshotReader) unreadable(h uint64, err error) error {
 
 // skips reads a skips record.
 func (sr *snapshotReader) skips() error {
-	first, n := sr.field(1), int(sr.field(2))
-	lives, remaining, ok := snapshot.ParseRuns(sr.record[snapshot.HeadBytes:], sr.stages, n)
+	first, n := sr.field(1), sr.field(2)
+	lives, remaining, ok := snapshot.ParseRuns(sr.record[snapshot.HeadBytes:], sr.stages, int(n))
 	if sr.stages = lives; !ok || len(remaining) > 0 {
-		return sr.corrupt("what slots %d to %d skip makes no sense", first, int(first)+n-1)
+		return sr.corrupt("what slots %d to %d skip makes no sense", first, uint64(first)+uint64(n)-1)
 	}
 	sr.skip(first, lives)
 	sr.skipped = uint64(first) + uint64(n)

@@ -118,6 +118,19 @@ func TestSnapshotGetsRoomForItsValues(t *testing.T) {
 		require.Equal(t, 1, s.Allocated())
 		require.NoError(t, dense.Check(s))
 	}
+	type before struct {
+		Name  string
+		Cache [1 << 14]byte `coatcheck:"-"`
+	}
+	type cached struct {
+		Name  string
+		Cache [1 << 17]byte `coatcheck:"-"`
+	}
+	b := dense.Snapshot(make([]before, 200), []uint64{1 << 32, 1 << 32})
+	require.Less(t, testkit.Allocated(func() {
+		_, err := dense.ReadFromFunc(bytes.NewReader(b), nil, func(v *cached) (*cached, error) { return v, nil })
+		require.ErrorContains(t, err, "takes more memory than so many bytes of a snapshot say")
+	}), uint64(300*len(b)+1<<20), "what is converted takes memory too")
 }
 
 // TestSnapshotRefusesWhatIsCorrupt: anything but a whole snapshot is an error.

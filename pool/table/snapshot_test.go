@@ -449,6 +449,25 @@ func TestSnapshotTakesLittleMemory(t *testing.T) {
 	require.Less(t, testkit.Allocated(func() { requireRead(t, d, empty) }), uint64(2<<20))
 	require.Zero(t, d.Len())
 
+	type cached struct {
+		Name  string
+		Cache [1 << 18]byte `coatcheck:"-"`
+	}
+	type kept struct{ *cached }
+	type before struct {
+		Name  string
+		Cache [1 << 13]byte `coatcheck:"-"`
+	}
+	var pieces [][]table.Entry[int, before]
+	for i := range 20 {
+		pieces = append(pieces, []table.Entry[int, before]{{Key: i}})
+	}
+	short := table.Forge(1, 20, pieces...)
+	require.Less(t, testkit.Allocated(func() {
+		_, err := table.ReadFromFunc(of[int, kept](table.SoA), bytes.NewReader(short), func(v *cached) (kept, error) { return kept{v}, nil })
+		require.ErrorContains(t, err, "takes more memory than so many bytes of a snapshot say")
+	}), uint64(300*len(short)+1<<20), "what is converted takes memory too")
+
 	const n = 100_000
 	tb := of[uint32, struct{ A, B uint64 }](table.SoA)
 	for i := range uint32(n) {
