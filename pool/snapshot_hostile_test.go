@@ -124,6 +124,23 @@ func TestRecordsPayForTheTable(t *testing.T) {
 	}
 }
 
+// TestPaddingIsOfShortRecords: a pool may grow by more memory than one record could pay for.
+func TestPaddingIsOfShortRecords(t *testing.T) {
+	opts := pool.Options[cached]{Origin: 1, Shards: 1}
+	p := pool.Must(&opts)
+	p.Grow(5 * snapshot.FlushBytes / 2 * snapshot.WrittenShare / len(cached{}.Cache)) // nobody touches it
+	in, padding := testkit.Written(t, p), 0
+	for _, r := range cut(in) {
+		require.LessOrEqual(t, len(r), snapshot.HeadBytes+snapshot.FlushBytes)
+		if r[0] == paddingKind {
+			padding++
+		}
+	}
+	require.Equal(t, 3, padding)
+	require.Less(t, uint64(len(in)), uint64(p.Stats().Bytes)/snapshot.WrittenShare+1024)
+	require.GreaterOrEqual(t, mustRead(t, in, &opts).Stats().Bytes, p.Stats().Bytes, "the copy has the memory too")
+}
+
 // TestShortSnapshotOfLargeSlots: few bytes that name slots of a small type make no memory for slots of a large one.
 func TestShortSnapshotOfLargeSlots(t *testing.T) {
 	head := cut(testkit.Written(t, pool.Must(&pool.Options[uint64]{Origin: 1})))[0]

@@ -13,8 +13,8 @@
 // cannot be moved, repeated or taken from another snapshot.
 //
 // Records of slots come in the order of their indexes: values, with as many slots as fit BlockBytes, and vacant
-// ones, with any number. Before the first values in a region (memory.go), and before a vacant record, a record of
-// padding makes the snapshot as long as its memory demands, if it is shorter.
+// ones, with any number. Before the first values in a region (memory.go), and before a vacant record, records of
+// padding make the snapshot as long as its memory demands, if it is shorter.
 package snapshot
 
 import (
@@ -210,16 +210,21 @@ func (w *Writer) Flush() error {
 }
 
 // Pay notes that the copy needs so many bytes of memory more. If the snapshot is too short for that, Pay writes
-// a record of zeros.
+// records of zeros, each of FlushBytes at most. The wrong version writes a single one: a reader takes none that is
+// longer than MaxPayload, and Grow makes memory without a value.
 func (w *Writer) Pay(memory uint64) error {
 	w.memory += memory
-	missing := int64(w.memory/WrittenShare) - w.Written - Granted
-	if missing <= 0 {
-		return nil
+	for {
+		missing := int64(w.memory/WrittenShare) - w.Written - Granted
+		if missing <= 0 {
+			return nil
+		}
+		w.Begin(Padding, 0, 0)
+		w.Record = append(w.Record, make([]byte, min(max(0, missing-HeadBytes-SumBytes), FlushBytes))...)
+		if err := w.Flush(); err != nil {
+			return err
+		}
 	}
-	w.Begin(Padding, 0, 0)
-	w.Record = append(w.Record, make([]byte, max(0, missing-HeadBytes-SumBytes))...)
-	return w.Flush()
 }
 
 // End writes the record that ends a snapshot.
