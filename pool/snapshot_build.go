@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"coatcheck/pool/internal/snapshot"
 	"coatcheck/shard"
 	"coatcheck/shard/slots"
 )
@@ -175,5 +176,5 @@ func (b *builder) finish() error {
 
 // tooSmall returns an error that says why the values do not fit into Capacity.
 func (b *builder) tooSmall(format string, args ...any) error {
-	return fmt.Errorf("%w: Options.Capacity is %d: %s", ErrFull, b.plan.capacity, fmt.Sprintf(format, args...))
+	return snapshot.Full{Err: fmt.Errorf("%w: Options.Capacity is %d: %s", ErrFull, b.plan.capacity, fmt.Sprintf(format, args...))}
 }

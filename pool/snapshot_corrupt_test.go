@@ -74,6 +74,12 @@ func TestDamagedSnapshots(t *testing.T) {
 		require.ErrorIs(t, err, errMood)
 		require.NotErrorIs(t, err, pool.ErrCorrupt)
 		require.ErrorContains(t, err, fmt.Sprintf("pool: ReadFrom: at byte %d: ", n))
+		for _, end := range []error{io.EOF, io.ErrUnexpectedEOF} {
+			broken := fmt.Errorf("%w: %w", errMood, end) // the reader's, which says what became of the connection
+			_, err = pool.ReadFrom[mixed](io.MultiReader(bytes.NewReader(whole[:n]), iotest.ErrReader(broken)), nil)
+			require.ErrorIs(t, err, broken)
+			require.NotErrorIs(t, err, pool.ErrCorrupt)
+		}
 
 		least, most := 0, 8
 		if n >= 24 {

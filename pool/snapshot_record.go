@@ -2,7 +2,6 @@ package pool
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -29,7 +28,7 @@ func (sr *snapshotReader) read(n int) error {
 		sr.record = slices.Grow(sr.record, k)[:start+k]
 		got, err := io.ReadFull(sr.r, sr.record[start:])
 		switch {
-		case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
+		case snapshot.Ends(err):
 			return sr.corrupt("%d bytes are missing: %w", n-got, io.ErrUnexpectedEOF)
 		case err != nil:
 			return fmt.Errorf("pool: ReadFrom: at byte %d: %w", sr.offset+int64(start+got), err)

@@ -2,7 +2,6 @@ package dense
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -85,7 +84,9 @@ func write[T any](w io.Writer, values []T, handles []pool.Handle[T]) (written in
 	}
 	if err == nil {
 		n, err = w.Write(binary.LittleEndian.AppendUint32(nil, sum.Sum32()))
-		written += int64(n)
+		if written += int64(n); err == nil && n < crc32.Size {
+			err = io.ErrShortWrite
+		}
 	}
 	return written, err
 }
@@ -212,7 +213,7 @@ func entries[T any](r io.Reader, capacity int, readValues func(io.Reader, *pool.
 
 // lost returns the error of ReadFrom when bytes could not be read.
 func lost(err error) error {
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+	if snapshot.Ends(err) {
 		err = fmt.Errorf("%w: %w", pool.ErrCorrupt, io.ErrUnexpectedEOF)
 	}
 	return fmt.Errorf("dense: ReadFrom: %w", err)

@@ -5,6 +5,7 @@ package dense_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -64,6 +65,15 @@ func TestReadFromFuncConverts(t *testing.T) {
 	require.ErrorIs(t, err, errTest)
 	_, err = dense.ReadFromFunc(bytes.NewReader(b), nil, func(v *string) (string, error) { return "", nil })
 	require.ErrorIs(t, err, pool.ErrType)
+}
+
+// short is a writer that has room for some bytes, and writes less without an error.
+type short struct{ left int }
+
+func (s *short) Write(b []byte) (int, error) {
+	n := min(s.left, len(b))
+	s.left -= n
+	return n, nil
 }
 
 type failing struct{}
@@ -151,8 +161,12 @@ func TestSnapshotRefusesWhatIsCorrupt(t *testing.T) {
 		if i == 0 {
 			require.ErrorContains(t, err, "no snapshot of a store begins with")
 		}
-		_, err = dense.ReadFrom[int](io.MultiReader(bytes.NewReader(b[:i]), iotest.ErrReader(errTest)), nil)
+		_, err = dense.ReadFrom[int](io.MultiReader(bytes.NewReader(b[:i]), iotest.ErrReader(fmt.Errorf("%w: %w", errTest, io.EOF))), nil)
 		require.ErrorIs(t, err, errTest, "after %d bytes", i)
+		require.NotErrorIs(t, err, pool.ErrCorrupt)
+		n, err := s.WriteTo(&short{i})
+		require.ErrorIs(t, err, io.ErrShortWrite)
+		require.EqualValues(t, i, n)
 	}
 	s.Kill(s.Handles()[0])
 	s.Refresh()

@@ -3,7 +3,6 @@ package table
 import (
 	"encoding"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -198,7 +197,8 @@ func (t *Table[K, R]) read(s *stream, perPiece int, readPiece pieceReader[K, R])
 		// smaller by half, so that a piece that was written there has twice as many.
 		limit := max(1, min(missing, 2*uint64(perPiece)))
 		p, err := readPiece(s, &pool.Options[entry[K, R]]{Shards: 1, Capacity: int(limit)})
-		if err = snapshot.Bare(err); errors.Is(err, pool.ErrFull) {
+		err = snapshot.Bare(err)
+		if _, full := err.(snapshot.Full); full {
 			err = fmt.Errorf("%w: a piece of too many records: %w", pool.ErrCorrupt, err)
 		}
 		if err != nil {
@@ -292,7 +292,7 @@ func (s *stream) Write(b []byte) (int, error) {
 // fill reads all of b. Input that ends before is corrupt.
 func (s *stream) fill(b []byte) error {
 	_, err := io.ReadFull(s, b)
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+	if snapshot.Ends(err) {
 		return fmt.Errorf("%w: %w", pool.ErrCorrupt, io.ErrUnexpectedEOF)
 	}
 	return err

@@ -200,9 +200,13 @@ func TestReadFromFuncConverts(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, tb.Keys(), c.Keys())
 
-		errTest := errors.New("test")
-		_, err = table.ReadFromFunc(c, bytes.NewReader(b), func(p *pair) (long, error) { return long{}, errTest })
-		require.ErrorIs(t, err, errTest)
+		full := fmt.Errorf("elsewhere: %w", pool.ErrFull)
+		_, err = table.ReadFromFunc(c, bytes.NewReader(b), func(p *pair) (long, error) { return long{}, full })
+		require.ErrorIs(t, err, full)
+		require.NotErrorIs(t, err, pool.ErrCorrupt)
+		_, err = c.ReadFrom(io.MultiReader(bytes.NewReader(b[:50]), iotest.ErrReader(full)))
+		require.ErrorIs(t, err, full)
+		require.NotErrorIs(t, err, pool.ErrCorrupt)
 		_, err = table.ReadFromFunc(c, bytes.NewReader(b), func(p *saved) (long, error) { return long{}, nil })
 		require.ErrorIs(t, err, pool.ErrType)
 		require.Equal(t, n-1, c.Len(), "nothing has changed")
@@ -222,7 +226,7 @@ func TestSnapshotRefusesWhatIsCorrupt(t *testing.T) {
 
 	c := of[string, saved](table.AoS)
 	c.Add("old", savedOf(7))
-	errTest := errors.New("test")
+	errTest := fmt.Errorf("test: %w", io.EOF)
 	refusal := func(r io.Reader) error {
 		n, err := c.ReadFrom(r)
 		require.LessOrEqual(t, n, int64(len(b)))
