@@ -129,17 +129,18 @@ func (p Strip) vacate(o *Origins, first, stage uint32) {
 }
 
 // recommit gives pages memory again, and their slots to Allot: a run of neighbours, with at most one
-// slot for each backShare that there are, or one page, or pages for n slots. The caller holds mu,
-// RecommitRange is empty, and there are decommitted pages.
+// slot for each that has memory and one for each backShare that there are, or one page, or pages for n
+// slots. The caller holds mu, RecommitRange is empty, and there are decommitted pages.
 //
-// The wrong version brings back one page at a time: n pages cost n copies of n entries. Pages
-// that have no neighbours do cost a copy each.
+// The first wrong version brings back one page at a time: n pages cost n copies of n entries. Pages
+// that have no neighbours do cost a copy each. The second asks only how many slots there are: one insertion
+// into a pool that is read from a few bytes, of slots without memory, makes a 64th of them.
 func (t *Table) recommit(n uint64) {
 	if n > 0 {
 		t.putLongestLast()
 	}
 	now := t.copied()
-	limit := uint64(now.Limit / backShare)
+	limit := min(uint64(now.Limit/backShare), uint64(t.Resident()))
 	lo := t.decommitted[len(t.decommitted)-1].FirstSlot
 	hi, lives := lo, int64(0)
 	for len(t.decommitted) > 0 {

@@ -22,9 +22,10 @@ const (
 	longTimeline = 2 * Batch
 
 	// backShare is how many slots there are, with memory or without, for each that comes back to a
-	// trimmed pool at a time. A pool then has up to a 64th of what it once had before it needs it,
-	// and copies the table 64 times until it has all again. A copy takes an entry of 8 bytes for each
-	// unit, so it costs at most half of what comes back with it. A copy for each page would cost several
-	// times its first allocation.
+	// trimmed pool at a time, and there are no more than it has. A pool then has up to a 64th of what it once had
+	// before it needs it. It copies the table each time that it doubles up to a 64th, at most 26 times and mostly
+	// fewer than ten, and then 64 times until it has all again. A copy takes an entry of 8 bytes for each
+	// unit, so each of the 64 costs at most half of what comes back with it. A copy for each page would cost
+	// several times its first allocation.
 	backShare = 64
 )

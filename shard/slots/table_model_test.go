@@ -71,7 +71,7 @@ func (m *model) runs() (runs [][]*modelPage) {
 	return runs
 }
 
-// more makes room for n slots, or brings back as many as one for each 64. It reports whether it did anything.
+// more makes room for n slots, or brings back as many as have memory, but no more than one for each 64. It reports whether it did anything.
 func (m *model) more(t *testing.T, table *slots.Table, n uint64) bool {
 	room := m.withMemory() < m.bound()
 	switch {
@@ -92,7 +92,7 @@ func (m *model) more(t *testing.T, table *slots.Table, n uint64) bool {
 		run := slices.Clone(runs[len(runs)-1])
 		slices.Reverse(run)
 		k := 1
-		for k < len(run) && (sum(run[:k]) < n || sum(run[:k+1]) <= sum(m.pages)/64) {
+		for k < len(run) && (sum(run[:k]) < n || sum(run[:k+1]) <= min(sum(m.pages)/64, m.resident())) {
 			k++
 		}
 		m.gone = m.gone[:len(m.gone)-k]
@@ -183,6 +183,9 @@ func TestTableMatchesModel(t *testing.T) {
 		}
 		table, m := new(slots.Table), &model{setup: setup, first: max(1, setup.FreshStage), stages: []uint32{}}
 		table.Init(setup)
+		for n := setup.Slots; n >= 200 && table.ProvideMore(n); {
+			require.True(t, m.unused() < n && m.more(t, table, n))
+		}
 		for range 60 {
 			m.step(t, table, rnd.IntN, rnd.Uint64N)
 			m.requireEqual(t, table)
@@ -234,8 +237,9 @@ func (m *model) step(t *testing.T, table *slots.Table, intN func(int) int, uintN
 		}
 	case 3:
 		var gone []slots.Decommitted
+		all := intN(2) == 0
 		for _, p := range slices.Backward(m.pages) {
-			if p.floor != 0 || p.first+p.n > uint64(len(m.stages)) || m.isUnused(p.first+p.n-1) || intN(4) == 0 {
+			if p.floor != 0 || p.first+p.n > uint64(len(m.stages)) || m.isUnused(p.first+p.n-1) || !all && intN(4) == 0 {
 				continue
 			}
 			d := slots.Decommitted{FirstSlot: uint32(p.first)}
