@@ -1,3 +1,5 @@
+//go:build !coatcheck_debug
+
 package pool_test
 
 // Under the tag coatcheck_debug slots are kept from reuse, so carol gets a new connection.

@@ -137,7 +137,7 @@ func TestPaddingIsOfShortRecords(t *testing.T) {
 		}
 	}
 	require.Equal(t, 3, padding)
-	require.Less(t, uint64(len(in)), uint64(p.Stats().Bytes)/snapshot.WrittenShare+1024)
+	require.Less(t, uint64(len(in)), uint64(p.Stats().Bytes)/snapshot.WrittenShare+snapshot.FlushBytes)
 	require.GreaterOrEqual(t, mustRead(t, in, &opts).Stats().Bytes, p.Stats().Bytes, "the copy has the memory too")
 }
 
