@@ -68,6 +68,18 @@ func TestPreallocateMakesAllShards(t *testing.T) {
 	require.Greater(t, bytes(0), bytes(1), "Bytes should tell shards")
 }
 
+// TestPreallocateMakesTheCountsOfHolders, so that no Hold allocates.
+func TestPreallocateMakesTheCountsOfHolders(t *testing.T) {
+	p := pool.Must(&pool.Options[int]{Capacity: 1000, Preallocate: true})
+	bytes := p.Stats().Bytes
+	for range 1000 {
+		r, ok := p.Hold(testkit.MustInsert(t, p, 1))
+		require.True(t, ok)
+		r.Release()
+	}
+	require.Equal(t, bytes, p.Stats().Bytes)
+}
+
 // TestShardsAreMadeAtOnceIfAskedFor: otherwise goroutines that meet early share one.
 func TestShardsAreMadeAtOnceIfAskedFor(t *testing.T) {
 	bytes := func(shards int) int64 { return pool.Must(&pool.Options[int]{Shards: shards}).Stats().Bytes }

@@ -98,6 +98,8 @@ func TestDamagedSnapshots(t *testing.T) {
 			if n >= len(whole)-4 {
 				require.Regexp(t, `: the checksum of \d{1,3} bytes, and all before them, is [0-9a-f]{8}; want [0-9a-f]{8}`, err.Error())
 				require.NotRegexp(t, `is 00000`, err.Error(), "a length")
+				sum := func(b []byte) uint32 { return binary.LittleEndian.Uint32(b[len(b)-4:]) }
+				require.ErrorContains(t, err, fmt.Sprintf("is %08x; want %08x", sum(whole), sum(in)))
 			}
 		}
 	}

@@ -149,8 +149,6 @@ func (s *Store[T]) load(r io.Reader, readValues func(io.Reader, *pool.Options[T]
 	switch {
 	case n < len(values):
 		return nil, fmt.Errorf("%w: it has %d values, and handles for %d", pool.ErrCorrupt, len(values), n)
-	case len(values) > s.capacity:
-		return nil, fmt.Errorf("dense: ReadFrom: %w: Options.Capacity is %d: the snapshot has %d values", pool.ErrFull, s.options.Capacity, len(values))
 	case n > s.slotLimit:
 		return nil, fmt.Errorf("%w: it has %d slots; the limit is %d", pool.ErrCorrupt, n, s.slotLimit)
 	}

@@ -29,7 +29,9 @@ func TestSnapshotOptions(t *testing.T) {
 		return err
 	}
 	require.NoError(t, read(dense.Options[int]{Capacity: 10, Origin: 7, Unordered: true}))
-	require.ErrorIs(t, read(dense.Options[int]{Capacity: 9}), pool.ErrFull)
+	small := read(dense.Options[int]{Capacity: 9})
+	require.ErrorIs(t, small, pool.ErrFull)
+	require.ErrorContains(t, small, "Capacity is 9: the value 9@1 lies beyond its 9 slots")
 	require.ErrorContains(t, read(dense.Options[int]{Origin: 9}), "Origin is 9; the snapshot's generations begin at 7")
 	require.ErrorContains(t, read(dense.Options[int]{Capacity: -1}), "Capacity is -1")
 	_, err := dense.ReadFrom[string](bytes.NewReader(b), nil)
