@@ -156,7 +156,7 @@ func TestCollectorWakesNoBubble(t *testing.T) {
 					ended <- err
 				}()
 				synctest.Wait()
-				for p.Stats().Dropped == 0 { // the virtual clock stands still meanwhile
+				for st := p.Stats(); st.Reserved+st.Workers > 0; st = p.Stats() { // the virtual clock stands still meanwhile
 					runtime.GC()
 				}
 				cancel()
