@@ -653,6 +653,9 @@ func TestForgedParts(t *testing.T) {
 	forged[map[uint8]struct{}](t, "a map has a key twice", 3, 0, 0, 0, 0, 0, 0, 0, 7, 7)
 	forged[map[struct{}]struct{}](t, "a map has a key twice", 0x80, 0x80, 0x80, 0x80, 4, 0, 0, 0)
 	forged[map[uint8]struct{}](t, "the length of a map is not filled up", 2, 0, 0, 0, 0, 0, 0, 1, 7)
+	for _, length := range []uint64{1 << 50, 1 << 60} { // 8 bytes, and 9
+		forged[map[uint8]struct{}](t, "the length of a map is not filled up", append(binary.AppendUvarint(nil, length), 1, 7)...)
+	}
 	forged[string](t, "the block ends before its values do", 2, 'a')
 	forged[string](t, "the block ends before its values do", 0x80)
 	forged[uint64](t, "the block ends before its values do", 0x80, 0x80)

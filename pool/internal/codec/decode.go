@@ -212,6 +212,9 @@ func (d *partsDecoder) container(p *part, v unsafe.Pointer) error {
 	}
 	if p.kind == reflect.Map {
 		fill := mapHead - (size - len(d.src))
+		if fill <= 0 {
+			return errFill // no length takes so many bytes
+		}
 		if err := d.claim(1, fill); err != nil {
 			return err
 		}
