@@ -105,8 +105,7 @@ func (b *block) bytes() int64 {
 // pinned, not what was once pinned.
 //
 // Unpin does not touch marks, and a Pin that finds them set only loads them. With counts of claimed cells
-// instead, each would write one. The rule is
-// (DESIGN.md, L3):
+// instead, each would write one. The rule is (DESIGN.md, L3):
 //
 //	a mark is not clear while a guard below it is pinned and has read anything
 //

@@ -61,8 +61,7 @@ type saved struct {
 	slot uintptr                       // the size of a slot for one
 	make func(codec.Codec) codec.Codec // makes the codec of saved values one of the pool's values
 
-	// apart is how many bytes a value takes besides its slot: 0 unless it is converted.
-	apart uint64
+	converted bool // each takes memory of its own, and becomes a value of the pool's type
 }
 
 // asSaved returns that a snapshot has values of the pool's type.
@@ -107,10 +106,10 @@ type snapshotReader struct {
 	record []byte // this record, without its checksum
 	stages []uint32
 
-	// apart is how many bytes of values besides their slots the input has paid for, and none has taken. It is an
-	// account of its own, because the writer paid for the slots in which these values were: what the pool's own
-	// slots take, by pages and a Capacity that may be others, cannot make it too small.
-	apart uint64
+	// olds is for how many bytes of converted values the input has paid that none has taken. It is an account of
+	// its own, because the writer paid for the slots in which these values were: what the pool's own slots take, by
+	// pages and a Capacity that may be others, cannot make it too small.
+	olds uint64
 
 	again   uint64 // the next generations record begins there or later
 	live    uint64 // values read
@@ -198,10 +197,12 @@ func (sr *snapshotReader) values() error {
 			continue
 		}
 		if stage%2 == 1 {
-			if sr.apart < sr.source.apart {
-				return sr.unpaid(uint64(i))
+			if sr.source.converted {
+				if sr.olds < uint64(sr.source.slot) {
+					return sr.unpaid(uint64(i))
+				}
+				sr.olds -= uint64(sr.source.slot)
 			}
-			sr.apart -= sr.source.apart
 			if remaining, err = sr.codec.Decode(remaining, sr.core.value(a.Table.Pages().At(i))); err != nil {
 				return sr.unreadable(h, err)
 			}

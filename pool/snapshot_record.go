@@ -105,7 +105,7 @@ func (sr *snapshotReader) records() error {
 func (sr *snapshotReader) earn(n int) {
 	ratio := (sr.plan.layout.Size + sr.source.slot - 1) / sr.source.slot
 	sr.restorer.Earn(uint64(n) * snapshot.ReadShare * min(uint64(ratio), 1<<20))
-	sr.apart = min(sr.apart+uint64(n)*snapshot.ReadShare, 1<<62)
+	sr.olds = min(sr.olds+uint64(n)*snapshot.ReadShare, 1<<62)
 }
 
 // head checks the head of a record.

@@ -35,10 +35,9 @@ func refOf[T any](h *hold) *Ref[T] { return (*Ref[T])(unsafe.Pointer(h)) }
 
 // converted returns that a snapshot has values of Old, of which convert makes values of New.
 func converted[Old, New any](convert func(*Old) (New, error)) saved {
-	size := unsafe.Sizeof(slots.Slot[Old]{})
-	return saved{reflect.TypeFor[Old](), size, func(values codec.Codec) codec.Codec {
+	return saved{reflect.TypeFor[Old](), unsafe.Sizeof(slots.Slot[Old]{}), func(values codec.Codec) codec.Codec {
 		return converter[Old, New]{values, convert}
-	}, uint64(size)}
+	}, true}
 }
 
 // converter reads values of Old, and makes them values of New.

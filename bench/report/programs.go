@@ -72,8 +72,8 @@ func (f *Figures) goroutinesOf(r *Row) string {
 	return strings.Join(loads, "; ")
 }
 
-// Contestants returns a table of the processor time and the memory of programs, quiet and busy. It has a row for each
-// contestant of each program.
+// Contestants returns a table of the processor time and the memory of programs, quiet and busy. It has a row
+// for each contestant of each program.
 func Contestants(f *Figures, qs []suite.Question) string {
 	table := [][]string{{"program", "contestant", "processor time: quiet; busy", "memory at the peak"}}
 	for _, q := range qs {

@@ -83,10 +83,8 @@ func write[T any](w io.Writer, values []T, handles []pool.Handle[T]) (written in
 		err = writeAll(summed, handles, &written)
 	}
 	if err == nil {
-		n, err = w.Write(binary.LittleEndian.AppendUint32(nil, sum.Sum32()))
-		if written += int64(n); err == nil && n < crc32.Size {
-			err = io.ErrShortWrite
-		}
+		n, err = snapshot.Write(w, binary.LittleEndian.AppendUint32(nil, sum.Sum32()))
+		written += int64(n)
 	}
 	return written, err
 }

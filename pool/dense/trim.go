@@ -25,7 +25,7 @@ func (s *Store[T]) Trim() int64 {
 	taken := s.taken()
 	_, fresh := s.claimed()
 	used := s.used + fresh
-	size := d.bytes(taken, used) + 4*int64(len(*s.waiting.Load())) + 16*int64(cap(s.notes))
+	size := d.bytes(taken, used) + 4*int64(len(*s.waiting.Load())) + int64(sizeOf[movedValue[T]]())*int64(cap(s.notes))
 	s.notes = nil
 
 	top := s.top(d, taken, used)

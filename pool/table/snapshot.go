@@ -281,11 +281,8 @@ func (s *stream) Write(b []byte) (int, error) {
 			return 0, err
 		}
 	}
-	n, err := s.w.Write(b)
+	n, err := snapshot.Write(s.w, b)
 	s.pass(b[:n])
-	if err == nil && n < len(b) {
-		err = io.ErrShortWrite
-	}
 	return n, err
 }
 

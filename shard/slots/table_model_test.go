@@ -71,7 +71,8 @@ func (m *model) runs() (runs [][]*modelPage) {
 	return runs
 }
 
-// more makes room for n slots, or brings back as many as have memory, but no more than one for each 64. It reports whether it did anything.
+// more makes room for n slots, or brings back as many as have memory, but no more than one for each 64. It reports
+// whether it did anything.
 func (m *model) more(t *testing.T, table *slots.Table, n uint64) bool {
 	room := m.withMemory() < m.bound()
 	switch {

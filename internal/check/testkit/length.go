@@ -15,8 +15,8 @@ import (
 // The lengths differ in repetitions alone, except that a few tests skip checks when they are short.
 // With -short tests are short, whatever the environment says.
 //
-// A test file of one goroutine that is no recipe of the cookbook begins with "//go:build !race": the detector would find nothing in it,
-// and it takes ten times as long to compile and to run with it.
+// A test file of one goroutine that is no recipe of the cookbook begins with "//go:build !race": the detector
+// would find nothing in it, and it takes ten times as long to compile and to run with it.
 
 // length returns what COATCHECK_LENGTH asks for, or "" for short tests.
 func length() string {

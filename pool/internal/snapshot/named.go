@@ -28,3 +28,10 @@ func Bare(err error) error {
 	}
 	return err
 }
+
+// Full is an error that says that a snapshot has more values than a Capacity allows. Unlike pool.ErrFull, which any
+// function of the user may return, it is ReadFrom's if that returns it, but for the name (Bare).
+type Full struct{ Err error }
+
+func (f Full) Error() string { return f.Err.Error() }
+func (f Full) Unwrap() error { return f.Err }

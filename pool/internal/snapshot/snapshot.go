@@ -198,11 +198,8 @@ func (w *Writer) Flush() error {
 	binary.LittleEndian.PutUint32(w.Record[HeadBytes-4:], uint32(payload))
 	w.sum = Sum(w.sum, w.Record)
 	w.Record = binary.LittleEndian.AppendUint32(w.Record, w.sum)
-	n, err := w.W.Write(w.Record)
+	n, err := Write(w.W, w.Record)
 	w.Written += int64(n)
-	if err == nil && n < len(w.Record) {
-		err = io.ErrShortWrite
-	}
 	if err != nil {
 		return fmt.Errorf("pool: WriteTo: %w", err)
 	}
